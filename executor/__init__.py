@@ -1,0 +1,1 @@
+"""One request, end to end: taken from the shared directory, decided, run, recorded, answered."""

@@ -1,0 +1,1 @@
+"""git on a work tree that the agent can write: grammar, repositories, actions, rescue, recovery."""

@@ -1,0 +1,1 @@
+"""The long-running host process around the executor: command line, schedule, approvals."""

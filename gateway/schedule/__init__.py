@@ -1,0 +1,1 @@
+"""When things happen: timed jobs and the watcher of the shared directory."""

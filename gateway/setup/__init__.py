@@ -1,0 +1,1 @@
+"""First contact: doctor and demo."""
