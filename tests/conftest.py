@@ -1,0 +1,62 @@
+"""What every test shares: a clean environment, and skipping by the real part a test needs."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+_GIT_EXEC_PATH = Path("/usr/lib/git-core")
+
+
+def _landlock() -> bool:
+    libc = ctypes.CDLL(None, use_errno=True)
+    return bool(libc.syscall(444, None, ctypes.c_size_t(0), 1) > 0)
+
+
+def _root() -> bool:
+    return os.geteuid() == 0
+
+
+# Each real part: how to see that it is here, and what to install where it is not.
+PARTS: dict[str, tuple[Callable[[], bool], str]] = {
+    "git": (lambda: shutil.which("git") is not None, "git (Debian: git)"),
+    "sshd": (
+        lambda: Path("/usr/sbin/sshd").exists() and _root(),
+        "OpenSSH server (Debian: openssh-server), started by root",
+    ),
+    "http-backend": (lambda: (_GIT_EXEC_PATH / "git-http-backend").exists(), "git http-backend (Debian: git)"),
+    "landlock": (_landlock, "a kernel with Landlock (5.13 or newer, enabled)"),
+    "root": (_root, "to be root (device nodes, other uids, immutable files)"),
+    "unprivileged-user": (
+        lambda: _root() and shutil.which("setpriv") is not None,
+        "to be root with setpriv (Debian: util-linux), to become another uid",
+    ),
+    "bwrap": (lambda: shutil.which("bwrap") is not None, "bubblewrap (Debian: bubblewrap)"),
+    "strace": (lambda: shutil.which("strace") is not None, "strace (Debian: strace)"),
+}
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    for marker in item.iter_markers("needs"):
+        for part in marker.args:
+            present, what = PARTS[part]
+            if not present():
+                pytest.skip(f"needs {what}")
+
+
+@pytest.fixture(autouse=True)
+def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of the person who runs the tests reaches what is tested (C06)."""
+    for name in list(os.environ):
+        if name.startswith(("GIT_", "GATEWAY_", "SSH_")):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", "/nonexistent/gitconfig")
+    monkeypatch.setenv("GIT_CONFIG_NOSYSTEM", "1")
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{who}_NAME", "Test Person")
+        monkeypatch.setenv(f"GIT_{who}_EMAIL", "person@example.org")
