@@ -1,0 +1,61 @@
+"""What the executor is told by whoever runs it: places, repositories, policy, limits. Frozen values, no defaults
+that reach outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from executor.policy.model import Operation, Policy
+
+
+@dataclass(frozen=True, slots=True)
+class RemoteAccess:
+    """What the transfer repository may use to reach remotes; files are host-owned and never the agent's."""
+
+    ssh_key: Path | None = None
+    known_hosts: Path | None = None
+    credential_file: Path | None = None  # git-credential-store format
+    ssh_agent: Path | None = None  # SSH_AUTH_SOCK
+    ca_file: Path | None = None  # PEM bundle for https remotes with a private authority
+    tcp_ports: tuple[int, ...] = (22, 443)
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryConfig:
+    """One repository the agent may work in."""
+
+    name: str
+    work_tree: Path
+    access: RemoteAccess = field(default_factory=RemoteAccess)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Bounds that keep memory, disk and patience finite (promise 6)."""
+
+    claims_per_sweep: int = 1000  # the rest waits in the shared directory for the next round
+    open_requests: int = 5000  # beyond it new flags wait in the shared directory
+    awaiting_approval: int = 20  # per repository; beyond it requests that ask are refused (approval fatigue)
+    results_kept: int = 2000  # newest result files in results/
+    output_bytes: int = 256 * 1024
+    retention_days: int = 30
+    rescue_days: int = 30
+    deadline_seconds: float = 120.0  # one git process; network operations get `network_deadline_seconds`
+    network_deadline_seconds: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutorConfig:
+    """Everything the executor needs to know."""
+
+    shared_dir: Path
+    state_dir: Path
+    repositories: tuple[RepositoryConfig, ...]  # the default one first
+    host: str
+    policy: Policy = field(default_factory=Policy)
+    limits: Limits = field(default_factory=Limits)
+    run_without_confinement: bool = False
+    not_configured: frozenset[Operation] = frozenset({Operation.RESTART_QUEUE, Operation.HEALTH_CHECK})
+    database_url: str = ""  # "" is SQLite in state_dir
+    secrets: tuple[str, ...] = ()  # literal secrets that must never leave the host

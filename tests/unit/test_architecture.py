@@ -1,0 +1,91 @@
+"""The house keeps its shape: who may import whom, which rooms are pure, and where programs are started."""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+MODULES = sorted([*(ROOT / "executor").rglob("*.py"), *(ROOT / "gateway").rglob("*.py")])
+
+# Modules that decide: given values they return values. They may import only what is listed or pure themselves.
+PURE = [
+    "executor/errors.py",
+    "executor/outcome.py",
+    "executor/policy",
+    "executor/protocol/names.py",
+    "executor/protocol/bodies.py",
+    "executor/protocol/results.py",
+    "executor/git/lexer.py",
+    "executor/git/grammar.py",
+    "executor/git/operands.py",
+    "executor/git/recovery.py",
+    "executor/git/risk_facts.py",
+    "executor/git/config_scrub.py",
+    "executor/record/redaction.py",
+    "executor/record/display.py",
+]
+IMPURE_MODULES = {
+    "os", "io", "sys", "time", "socket", "subprocess", "shutil", "tempfile", "threading", "asyncio", "signal",
+    "pathlib", "random", "secrets", "sqlalchemy", "loguru", "ctypes", "fcntl", "multiprocessing", "urllib.request",
+}  # fmt: skip
+MAX_LINES = 300
+
+
+def imports(path: Path) -> set[str]:
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return found
+
+
+def is_pure(path: Path) -> bool:
+    name = str(path.relative_to(ROOT))
+    return any(name == entry or name.startswith(entry + "/") for entry in PURE)
+
+
+def label(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+@pytest.mark.parametrize("path", [m for m in MODULES if label(m).startswith("executor/")], ids=label)
+def test_the_executor_knows_no_gateway_no_telegram_and_no_scheduler(path: Path) -> None:
+    roots = {name.split(".")[0] for name in imports(path)}
+    assert roots.isdisjoint({"gateway", "telegram", "apscheduler", "asyncio", "asyncinotify"})
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_only_the_sandbox_starts_programs(path: Path) -> None:
+    if label(path) == "executor/sandbox/process.py":
+        return
+    tree = ast.parse(path.read_text())
+    calls = {ast.unparse(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    starters = {"os.system", "os.popen", "os.posix_spawn", "os.posix_spawnp", "os.fork", "os.forkpty"}
+    starters |= {
+        f"os.{kind}{form}" for kind in ("exec", "spawn") for form in ("v", "ve", "vp", "vpe", "l", "le", "lp")
+    }
+    assert "subprocess" not in {name.split(".")[0] for name in imports(path)}
+    assert calls.isdisjoint(starters | {"asyncio.create_subprocess_exec", "asyncio.create_subprocess_shell"})
+
+
+@pytest.mark.parametrize("path", [m for m in MODULES if is_pure(m)], ids=label)
+def test_what_decides_does_no_input_output_and_reads_no_clock(path: Path) -> None:
+    names = imports(path)
+    assert names.isdisjoint(IMPURE_MODULES)
+    calls = {ast.unparse(n.func) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)}
+    assert calls.isdisjoint({"open", "datetime.now", "datetime.utcnow", "input", "print"})
+
+
+def test_every_pure_module_named_here_exists() -> None:
+    assert [entry for entry in PURE if not (ROOT / entry).exists()] == []
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_a_module_stays_short_enough_to_have_one_job(path: Path) -> None:
+    assert len(path.read_text().splitlines()) <= MAX_LINES
