@@ -1,0 +1,192 @@
+"""git in one adopted repository: which process may be started, on what, and whether the repository is safe to open.
+
+Two host-owned git directories, neither of which an agent can write: `local.git` (HEAD, index, refs, objects) and
+`transfer.git` (the remote's address, its tracking refs; the only one that meets the network). See git(1) SECURITY.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from executor.errors import Failed, Refused
+from executor.git.access import RemoteAccess, http_configuration, write_ssh_program
+from executor.git.environment import git_environment
+from executor.git.failures import failure, timeout
+from executor.git.paths import RepositoryPaths
+from executor.git.profiles import local_profile, transfer_profile
+from executor.git.remote_address import RemoteAddress
+from executor.git.safety import check_safe
+from executor.policy.model import Contact
+from executor.sandbox.environment import base_environment
+from executor.sandbox.process import Completed, ProcessRunner
+
+__all__ = ["Git", "RemoteAccess", "RepositoryPaths", "open_repository"]
+
+GIT_PROGRAM = Path("/usr/bin/git")
+OLDEST_GIT = (2, 34)  # the oldest that is tested with; 2.32 brought GIT_CONFIG_GLOBAL and unfollowed .gitattributes
+OUTPUT_LIMIT = 256 * 1024  # bytes of a stream that people read: head and tail are kept
+EXACT_LIMIT = (
+    64 * 1024 * 1024
+)  # bytes of a stream that is parsed: more is an error, never a silently short list (C22)
+
+
+class Git:
+    """Starts git in one repository. Made by `open_repository`, which checks it first.
+
+    `cancel`, when set, ends the running process; the caller then raises or reports as for a time-out.
+    """
+
+    def __init__(
+        self,
+        paths: RepositoryPaths,
+        runner: ProcessRunner,
+        access: RemoteAccess | None = None,
+        cancel: threading.Event | None = None,
+    ) -> None:
+        self.paths = paths
+        self.access = access or RemoteAccess()
+        self._runner = runner
+        self._cancel = cancel
+        self._base = base_environment(paths.home, paths.tmp)
+
+    def local(
+        self,
+        args: Sequence[str],
+        *,
+        contact: Contact = Contact.NONE,
+        stdin: bytes = b"",
+        deadline: float = 60.0,
+        exact: bool = False,
+        index: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        check: bool = True,
+    ) -> Completed:
+        """Run `git args` on the local repository and return how it ended.
+
+        `contact` says whether the work tree is there at all, to read or to write. `exact` is for output that is
+        parsed. `index` is another index file, in `paths.tmp` or the git directory. `deadline` is in seconds.
+        Raises TimedOut when it passes, and with `check` Failed (with a code of `failures`) for a non-zero exit code.
+        """
+        work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
+        extra = dict(env or {})
+        if index is not None:
+            extra["GIT_INDEX_FILE"] = str(index)
+        environment = git_environment(
+            self._base,
+            git_dir=self.paths.local,
+            empty_config=self.paths.empty_config,
+            work_tree=work_tree,
+            extra=extra,
+        )
+        return self._run(
+            args, environment, work_tree, local_profile(self.paths, contact), stdin, deadline, exact, check
+        )
+
+    def transfer(
+        self,
+        args: Sequence[str],
+        *,
+        address: RemoteAddress | None = None,
+        objects: bool = False,
+        stdin: bytes = b"",
+        deadline: float = 120.0,
+        exact: bool = False,
+        check: bool = True,
+    ) -> Completed:
+        """Run `git args` on the transfer repository, where no work tree is visible, and return how it ended.
+
+        Without an `address` there is no network. With `objects` new objects go into the local repository's store.
+        Raises as `local` does.
+        """
+        config: tuple[tuple[str, str], ...] = ()
+        extra: dict[str, str] = {}
+        if objects:
+            extra["GIT_OBJECT_DIRECTORY"] = str(self.paths.objects)
+        if address is not None:
+            config = http_configuration(self.access, address)
+        if address is not None and address.scheme == "ssh":
+            write_ssh_program(self.paths.ssh_program, self.access)
+            extra |= {"GIT_SSH": str(self.paths.ssh_program), "GIT_SSH_VARIANT": "ssh"}
+        environment = git_environment(
+            self._base,
+            git_dir=self.paths.transfer,
+            empty_config=self.paths.empty_config,
+            protocols=() if address is None else (address.scheme,),
+            config=config,
+            extra=extra,
+        )
+        profile = transfer_profile(self.paths, self.access, address, objects=objects)
+        return self._run(args, environment, self.paths.transfer, profile, stdin, deadline, exact, check)
+
+    def _run(
+        self,
+        args: Sequence[str],
+        environment: Mapping[str, str],
+        cwd: Path,
+        profile: Profile,
+        stdin: bytes,
+        deadline: float,
+        exact: bool,
+        check: bool,
+    ) -> Completed:
+        done = self._runner.run(
+            (str(GIT_PROGRAM), *args),
+            env=environment,
+            cwd=cwd,
+            profile=profile,
+            stdin=stdin,
+            deadline=deadline,
+            output_limit=EXACT_LIMIT if exact else OUTPUT_LIMIT,
+            exact=exact,
+            cancel=self._cancel,
+        )
+        if done.timed_out:
+            raise timeout(args, deadline, remote=bool(profile.tcp_ports))
+        if self._cancel is not None and self._cancel.is_set() and done.exit_code != 0:
+            raise Failed("cancelled", "The command was ended because the gateway stops.", "Ask again in a minute.")
+        if check and done.exit_code != 0:
+            raise failure(args, done.exit_code, done.stderr)
+        return done
+
+
+_versions: dict[int, tuple[int, ...]] = {}  # by the program's modification time: an upgrade is seen without a restart
+
+
+def _git_version(git: Git) -> tuple[int, ...]:
+    changed = GIT_PROGRAM.stat().st_mtime_ns
+    if changed not in _versions:
+        said = git.local(["version"]).stdout
+        found = re.match(rb"git version (\d+)\.(\d+)(?:\.(\d+))?", said)
+        if found is None:
+            raise Refused("git_version", f"{GIT_PROGRAM} does not say its version: {said[:80]!r}.")
+        _versions[changed] = tuple(int(part) for part in found.groups() if part)
+    return _versions[changed]
+
+
+def open_repository(
+    paths: RepositoryPaths,
+    runner: ProcessRunner,
+    access: RemoteAccess | None = None,
+    cancel: threading.Event | None = None,
+    *,
+    shared_dir: Path | None = None,
+) -> Git:
+    """Return git for the repository at `paths`, having looked that it is safe to start it there.
+
+    Raises Refused: `not_adopted`, `git_dir_writable` (by the agent: by mode, or because it lies in the work tree or
+    in `shared_dir`), `repo_ownership` (C01), `work_tree_missing`, `work_tree_replaced`, `git_version`.
+    Starts no process but the first time, when it asks git for its version.
+    """
+    check_safe(paths, shared_dir)
+    git = Git(paths, runner, access, cancel)
+    version = _git_version(git)
+    if version < OLDEST_GIT:
+        raise Refused(
+            "git_version",
+            f"git {'.'.join(map(str, version))} is too old to be run on a tree that an agent writes.",
+            f"Install git {'.'.join(map(str, OLDEST_GIT))} or newer on the host.",
+        )
+    return git
