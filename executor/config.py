@@ -6,19 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from executor.git.access import RemoteAccess
 from executor.policy.model import Operation, Policy
-
-
-@dataclass(frozen=True, slots=True)
-class RemoteAccess:
-    """What the transfer repository may use to reach remotes; files are host-owned and never the agent's."""
-
-    ssh_key: Path | None = None
-    known_hosts: Path | None = None
-    credential_file: Path | None = None  # git-credential-store format
-    ssh_agent: Path | None = None  # SSH_AUTH_SOCK
-    ca_file: Path | None = None  # PEM bundle for https remotes with a private authority
-    tcp_ports: tuple[int, ...] = (22, 443)
 
 
 @dataclass(frozen=True, slots=True)
