@@ -112,7 +112,7 @@ def http_configuration(access: RemoteAccess, address: RemoteAddress) -> tuple[tu
 
 
 def _credential(path: Path, address: RemoteAddress) -> str | None:
-    """Return "user:password" of the first line for the address's scheme, host and port, as git's store looks it up."""
+    """Return "user:password" of the first line for the address's scheme, host and port, as git looks it up."""
     try:
         text = path.read_text()
     except (OSError, UnicodeDecodeError) as error:

@@ -20,6 +20,7 @@ from executor.git.profiles import local_profile, transfer_profile
 from executor.git.remote_address import RemoteAddress
 from executor.git.safety import check_safe
 from executor.policy.model import Contact
+from executor.sandbox.confinement import Profile
 from executor.sandbox.environment import base_environment
 from executor.sandbox.process import Completed, ProcessRunner
 

@@ -46,7 +46,7 @@ def _check_outside(paths: RepositoryPaths, shared_dir: Path | None) -> None:
             raise Refused(
                 "git_dir_writable",
                 f"The git directory {root} lies inside {place}, where the agent can write.",
-                "Set GATEWAY_STATE_DIR to a directory outside the work tree and the shared directory, and adopt again.",
+                "Set GATEWAY_STATE_DIR to a directory outside it, and adopt again.",
             )
 
 

@@ -1,0 +1,204 @@
+"""Talking to remotes: list, fetch and push, through the transfer repository alone.
+
+What the local processes can write never decides where this connects or with what: the address comes from
+`transfer.git/config`, the rest from the host's settings. New objects are checked (`transfer.fsckObjects`) and land in
+the local repository's store; its refs are then moved by plain ref updates.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor.errors import Failed
+from executor.git.failures import failure
+from executor.git.questions import refs, remotes, text
+from executor.git.remote_address import RemoteAddress, parse_remote
+from executor.git.repository import Git
+
+LS_REMOTE_SECONDS = 60.0
+TRANSFER_SECONDS = 600.0
+TAGS = "refs/tags/"
+_SHOWN_CHARACTERS = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class RefChange:
+    """A ref that moved; `old` is None when it is new, `new` is None when it was deleted."""
+
+    ref: str
+    old: str | None
+    new: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PushUpdate:
+    """One ref to move at a remote: `ref` in full, to commit `new` (None deletes), only if it still is at `old`."""
+
+    ref: str
+    old: str | None
+    new: str | None
+
+
+def address_of(git: Git, remote: str) -> RemoteAddress:
+    """Return where `remote` is. Raises Failed("no_remote") and Refused("remote_url")."""
+    known = remotes(git)
+    url = known.get(remote)
+    if url is None:
+        there = f"There is: {', '.join(sorted(known))}." if known else "None is configured."
+        raise Failed("no_remote", f"There is no remote named {remote!r}. {there}", "Ask an operator to add it.")
+    access = git.access
+    return parse_remote(url, allow_local=access.allow_local_remote, allow_plain_http=access.allow_plain_http)
+
+
+def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, str]:
+    """Return full ref name -> object id as the remote says now; annotated tags also appear peeled, as `NAME^{}`.
+
+    Given full ref names as `patterns`, only those. Raises Failed with a named code, TimedOut("remote_timeout").
+    """
+    done = git.transfer(
+        ["ls-remote", "--quiet", remote, *patterns],
+        address=address_of(git, remote),
+        deadline=LS_REMOTE_SECONDS,
+        exact=True,
+    )
+    pairs = (line.split("\t", 1) for line in text(done.stdout).splitlines())
+    return {name: object_id for object_id, name in pairs}
+
+
+def fetch(
+    git: Git, remote: str, sources: Sequence[str] = (), *, options: Sequence[str] = (), prune: bool = False
+) -> tuple[RefChange, ...]:
+    """Fetch from `remote` and return which refs of the local repository moved.
+
+    Given `sources` (branches or refs of the remote) only those, else what the remote is configured to give.
+    `options` are git's own for depth and tags. Tracking refs follow the remote; a tag that exists is left alone.
+    Raises Failed with a named code, TimedOut("remote_timeout").
+    """
+    _share_shallow(git)
+    arguments = ["fetch", "--quiet", "--no-auto-maintenance", "--no-recurse-submodules", *options]
+    if prune:
+        arguments.append("--prune")
+    git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True,
+                 deadline=TRANSFER_SECONDS)  # fmt: skip
+    return _take_over(git, remote, prune=prune)
+
+
+def push(
+    git: Git, remote: str, updates: Sequence[PushUpdate], *, dry_run: bool = False, atomic: bool = True
+) -> dict[str, str]:
+    """Move refs at `remote`, each only if it still is where `old` says, and return ref -> git's one-letter result.
+
+    A lease is no fast-forward check: the caller has made that one. Raises Failed: `remote_changed` when a lease no
+    longer holds, `remote_declined` when the other side said no, or a code of `failures`.
+    """
+    _share_shallow(git)
+    arguments = ["push", "--porcelain", "--no-verify", "--no-recurse-submodules", "--no-signed", "--no-follow-tags"]
+    arguments += ["--dry-run"] * dry_run + ["--atomic"] * (atomic and len(updates) > 1)
+    arguments += [f"--force-with-lease={update.ref}:{update.old or ''}" for update in updates]
+    specs = [f"{update.new or ''}:{update.ref}" for update in updates]
+    done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote),
+                        deadline=TRANSFER_SECONDS, check=False)  # fmt: skip
+    results = _parse_porcelain(text(done.stdout))
+    for ref, (flag, summary) in results.items():
+        if flag == "!":
+            raise _rejected(ref, summary, text(done.stderr))
+    if done.exit_code != 0:
+        raise failure(arguments, done.exit_code, done.stderr)
+    if not dry_run:
+        _take_over(git, remote, prune=any(update.new is None for update in updates))
+    return {ref: flag for ref, (flag, _) in results.items()}
+
+
+def update_refs(git: Git, updates: Sequence[RefChange], message: str) -> None:
+    """Move local refs all together, each only from its `old`. Raises Failed when one is no longer there."""
+    if not updates:
+        return
+    lines = []
+    for change in updates:
+        if change.new is None:
+            words = (f"delete {change.ref}", change.old or "")
+        elif change.old is None:
+            words = (f"create {change.ref}", change.new)
+        else:
+            words = (f"update {change.ref}", change.new, change.old)
+        lines.append("\0".join(words) + "\0")
+    git.local(["update-ref", "-m", message, "--stdin", "-z"], stdin="".join(lines).encode("utf-8", "surrogateescape"))
+
+
+def _take_over(git: Git, remote: str, *, prune: bool) -> tuple[RefChange, ...]:
+    """Bring the tracking refs, new tags, the cut of a shallow history and FETCH_HEAD into the local repository."""
+    tracking = f"refs/remotes/{remote}/"
+    theirs = _transfer_refs(git, (tracking, TAGS))
+    ours = refs(git, tracking) | refs(git, TAGS)
+    changes = plan_take_over(ours, theirs, tracking, prune=prune)
+    for name in ("shallow", "FETCH_HEAD"):
+        _mirror(git.paths.transfer / name, git.paths.local / name)
+    update_refs(git, changes, f"fetch {remote}")
+    return changes
+
+
+def plan_take_over(
+    ours: Mapping[str, str], theirs: Mapping[str, str], tracking: str, *, prune: bool
+) -> tuple[RefChange, ...]:
+    """Return how local refs have to move to follow the transfer repository's (pure).
+
+    Tracking refs follow, also backwards; with `prune` those that are gone go. Tags are only added.
+    """
+    moved = [
+        RefChange(ref, ours.get(ref), new)
+        for ref, new in sorted(theirs.items())
+        if ours.get(ref) != new and (ref.startswith(tracking) or ref not in ours)
+    ]
+    followed = (ref for ref in sorted(ours) if ref.startswith(tracking) and ref != f"{tracking}HEAD")
+    gone = [RefChange(ref, ours[ref], None) for ref in followed]
+    return tuple(moved + [change for change in gone if prune and change.ref not in theirs])
+
+
+def _transfer_refs(git: Git, prefixes: Sequence[str]) -> dict[str, str]:
+    # %(symref) leaves out origin/HEAD, which is no ref of its own
+    done = git.transfer(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", *prefixes], exact=True)
+    rows = (line.split(" ") for line in text(done.stdout).splitlines())
+    return {name: object_id for object_id, name, symref in rows if not symref}
+
+
+def _share_shallow(git: Git) -> None:
+    """Tell the transfer repository where local history was cut, or it would promise commits that are not there."""
+    _mirror(git.paths.local / "shallow", git.paths.transfer / "shallow")
+
+
+def _mirror(source: Path, target: Path) -> None:
+    """Make `target` a copy of `source`, in one step; where there is no `source` there will be no `target`."""
+    if not source.exists():
+        target.unlink(missing_ok=True)
+        return
+    fresh = target.with_name(target.name + ".new")
+    shutil.copyfile(source, fresh)
+    fresh.rename(target)
+
+
+def _parse_porcelain(output: str) -> dict[str, tuple[str, str]]:
+    """Return ref -> (flag, summary) of `git push --porcelain` (git-push(1), OUTPUT)."""
+    results = {}
+    for line in output.splitlines():
+        fields = line.split("\t")
+        if len(fields) == 3 and len(fields[0]) == 1:
+            results[fields[1].rpartition(":")[2]] = (fields[0], fields[2])
+    return results
+
+
+def _rejected(ref: str, summary: str, stderr: str) -> Failed:
+    said = "\n".join(line for line in stderr.splitlines() if line.startswith("remote:"))[-_SHOWN_CHARACTERS:]
+    if "stale info" in summary or "fetch first" in summary or "cannot lock ref" in summary:
+        return Failed(
+            "remote_changed",
+            f"The remote's {ref} is no longer where it was when this was decided; nothing was pushed.",
+            "Fetch (git_cmd: fetch origin), look at what came, and push again.",
+        )
+    return Failed(
+        "remote_declined",
+        f"The remote declined {ref}: {summary}" + (f"\n{said}" if said else ""),
+        "The remote's own rules (a hook or a protected branch) say no; follow them, or ask its owner.",
+    )
