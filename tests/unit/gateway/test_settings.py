@@ -211,9 +211,6 @@ def test_several_repositories_come_from_toml_the_default_one_first(
     loaded = settings.load()
     served = {each.name: each.path for each in loaded.served}
     assert list(served.items()) == [("shop", places / "shop"), ("blog", places / "blog")]
-        ("shop", places / "shop"),
-        ("blog", places / "blog"),
-    ]
     assert loaded.quorum == {RiskClass.FORCE: 2}
 
 
