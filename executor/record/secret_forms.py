@@ -1,0 +1,209 @@
+"""What secrets look like in text: the table of forms that `redaction` masks, and nothing else.
+
+Every form is linear in the text by design: a pattern starts at a fixed word, runs over one class of characters and
+either always matches what it ran over (a small function then decides) or stops at a character that no later start
+lies behind. Nothing here needs backtracking over more than one run.
+
+A form that hides too much hides the truth from operators, so what is not clearly a value is left: commit ids,
+hashes, branch names, e-mail addresses, `user@host:path`, `token=token` in code, prose after a colon.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+
+MASK = "***"
+
+Replacement = str | Callable[[re.Match[str]], str]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """One way a secret is written. `needles` are lower case; a text that holds none of them is not searched."""
+
+    needles: tuple[str, ...]
+    pattern: re.Pattern[str]
+    replacement: Replacement
+
+
+def _looks_random(value: str) -> bool:
+    """Say whether `value` is more than a word: letters and digits together."""
+    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value)
+
+
+# --- addresses ---------------------------------------------------------------------------------------------------
+
+
+def _userinfo(match: re.Match[str]) -> str:
+    ssh, userinfo = match.group(1), match.group(2)
+    if not ssh:
+        return f"://{MASK}@"
+    user, colon, _ = userinfo.partition(":")  # `ssh://git@host`: the user is no secret, a password is
+    return f"{ssh}://{user}:{MASK}@" if colon else match.group(0)
+
+
+_ADDRESSES = (
+    # up to the last `@` before the path, as git reads it; with a colon or without (`https://TOKEN@host`, C21)
+    Form(("://",), re.compile(r'(ssh)?://([^\s/?#"<>]+)@', re.I), _userinfo),
+    Form(("hooks.slack.com",), re.compile(r"(hooks\.slack\.com/(?:services|workflows)/)[\w/-]+", re.I), rf"\1{MASK}"),
+    Form(("/webhooks/",), re.compile(r"(/api/webhooks/\d{1,30}/)[\w-]{20,}", re.I), rf"\1{MASK}"),
+)
+
+# --- headers -----------------------------------------------------------------------------------------------------
+
+_SEPARATOR = r"""["']?[ \t]{0,8}[:=][ \t]{0,8}["']?"""
+_SCHEME = re.compile(r"(?:basic|bearer|token|digest|negotiate|apikey)[ \t]+", re.I)
+
+
+def _authorization(match: re.Match[str]) -> str:
+    head, value = match.group(1), match.group(2)
+    scheme = _SCHEME.match(value)
+    if scheme:
+        return head + scheme.group(0) + MASK
+    one_word = len(value.split()) == 1 and len(value) >= 6
+    return head + MASK if one_word else match.group(0)  # "authorization: fix the role check" is prose
+
+
+def _scheme_value(match: re.Match[str]) -> str:
+    return match.group(1) + MASK if _looks_random(match.group(2)) else match.group(0)
+
+
+_HEADERS = (
+    Form(
+        ("extraheader",),
+        re.compile(
+            r"""(extraheader(?:["']?[ \t]{0,8}[=:][ \t]{0,8}|[ \t]{1,8})["']?[\w-]{1,64}:[ \t]{0,8})[^\r\n"']+""",
+            re.I,
+        ),
+        rf"\1{MASK}",
+    ),
+    Form(("authorization",), re.compile(rf"""(authorization{_SEPARATOR})([^\r\n"']+)""", re.I), _authorization),
+    Form(
+        ("-token", "x-api-key"),
+        re.compile(
+            rf"""((?:x-api-key|(?:x-auth|x-vault|x-gitlab|private|job|deploy)-token){_SEPARATOR})[^\s"',;]+""", re.I
+        ),
+        rf"\1{MASK}",
+    ),
+    Form(
+        ("cookie",),
+        re.compile(r"""(\b(?:set-)?cookie["']?[ \t]{0,8}:[ \t]{0,8}["']?)[^\r\n"'=]{1,200}=[^\r\n"']*""", re.I),
+        rf"\1{MASK}",
+    ),
+    Form(
+        ("bearer", "basic"),
+        re.compile(r"(\b(?:bearer|basic)[ \t]{1,8})([\w.~+/-]{16,}={0,2})", re.I),
+        _scheme_value,
+    ),
+)
+
+# --- tokens that carry their kind in front -----------------------------------------------------------------------
+
+
+def _api_key(match: re.Match[str]) -> str:
+    value = match.group(0)
+    mixed = any(c.isdigit() for c in value) and any(c.isupper() for c in value)
+    return MASK if mixed or value.startswith("sk-ant-") else value  # "sk-" also starts honest branch names
+
+
+def _json_web_token(match: re.Match[str]) -> str:
+    first, dot, _ = match.group(0).partition(".")
+    return MASK if dot and len(first) >= 12 else match.group(0)
+
+
+_START = r"(?<![A-Za-z0-9])"  # for beginnings that honest words could end with
+_TOKENS = (
+    Form(
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        re.compile(r"g(?:h[pousr]|ithub_pat)_\w{20,}", re.ASCII),
+        MASK,
+    ),
+    Form(
+        ("glpat-", "gldt-", "glrt-", "glptt-", "glcbt-", "glsoat-", "glft-"),
+        re.compile(r"gl(?:pat|dt|rt|ptt|cbt|soat|ft)-[\w-]{16,}", re.ASCII),
+        MASK,
+    ),
+    Form(("xox", "xapp-"), re.compile(r"(?:xox[abeoprs]|xapp)-[A-Za-z0-9-]{10,}"), MASK),
+    Form(("akia", "asia"), re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"), MASK),
+    Form(("sk-",), re.compile(_START + r"sk-[\w-]{20,}", re.ASCII), _api_key),
+    Form(
+        ("_live_", "_test_", "whsec_"), re.compile(_START + r"(?:[sr]k_(?:live|test)_|whsec_)[A-Za-z0-9]{16,}"), MASK
+    ),
+    Form(("npm_",), re.compile(r"npm_[A-Za-z0-9]{36,}"), MASK),
+    Form(("pypi-",), re.compile(r"pypi-[\w-]{40,}", re.ASCII), MASK),
+    Form(("hf_",), re.compile(_START + r"hf_[A-Za-z0-9]{30,}"), MASK),
+    Form(("aiza",), re.compile(r"AIza[\w-]{35}", re.ASCII), MASK),
+    Form(("ya29.",), re.compile(_START + r"ya29\.[\w-]{20,}", re.ASCII), MASK),
+    Form(("eyj",), re.compile(_START + r"eyJ[\w-]+(?:\.[\w-]+)*", re.ASCII), _json_web_token),
+    # a Telegram bot's token (A25); exactly 35, so that `%ct:%H` (a time and a commit id) stays
+    Form((":", "%3a"), re.compile(r"(?<!\d)\d{8,10}(?::|%3[Aa])[\w-]{35}(?![\w-])", re.ASCII), MASK),
+)
+
+# --- values that are given a telling name ------------------------------------------------------------------------
+
+_NAME = (
+    r"(?:password|passwd|passphrase|(?<![a-z])pass|(?<![a-z])pwd|secret|token|credentials?"
+    r"|(?:api|app|access|private|secret|signing|encryption)[_-]?key)"
+)
+NAME_NEEDLES = ("pass", "pwd", "secret", "token", "credential", "key")
+SECRET_NAME = re.compile(rf"{_NAME}$", re.I)
+_NOT_VALUES = frozenset({"true", "false", "null", "none", "nil", "undefined", "yes", "no", "required", "string"})
+
+
+def _plain_value(match: re.Match[str]) -> str:
+    """`name=value`: mask unless the value is a variable, a number, a call, or the same name again (code)."""
+    head, value, after = match.group(1), match.group(2), match.group(3)
+    lowered = value.lower()
+    kept = (
+        lowered in _NOT_VALUES
+        or value[0] in "$%{"
+        or (value.isdigit() and len(value) < 6)
+        or "(" in value
+        or after == "("
+        or SECRET_NAME.search(lowered) is not None
+        or (head.lower().startswith("pwd") and value[0] == "/")  # PWD, the working directory
+    )
+    return match.group(0) if kept else head + MASK + after
+
+
+def _spaced_value(match: re.Match[str]) -> str:
+    value = match.group(2)
+    return match.group(1) + MASK if len(value) >= 6 and _looks_random(value) else match.group(0)
+
+
+def _quoted_after_colon(match: re.Match[str]) -> str:
+    value = match.group(2)
+    prose = any(c.isspace() for c in value) or not value or value[0] in "$%{"
+    return match.group(0) if prose else match.group(1) + MASK + match.group(3)
+
+
+_NAMED = (
+    Form(
+        NAME_NEEDLES,
+        re.compile(
+            rf"""({_NAME}["']?[ \t]{{0,8}}:?=>?[ \t]{{0,8}}(?P<q>["']))(?:(?!(?P=q))[^\\\r\n]|\\.)+((?P=q))""", re.I
+        ),
+        rf"\1{MASK}\3",
+    ),
+    Form(
+        NAME_NEEDLES,
+        re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}:[ \t]{{0,8}}["'])((?:[^"'\\\r\n]|\\.)+)(["'])""", re.I),
+        _quoted_after_colon,
+    ),
+    Form(NAME_NEEDLES, re.compile(rf"""({_NAME}["']?=)([^\s"'&;,)<>`]+)(\(?)""", re.I), _plain_value),
+    Form(
+        NAME_NEEDLES,
+        re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}})([^\s"',;()\[\]{{}}<>=]+)""", re.I),
+        _spaced_value,
+    ),
+    Form(
+        ("--",),
+        re.compile(rf"((?<![-\w])--[a-z0-9-]{{0,32}}?{_NAME}[ \t]{{1,8}})([^\s\"'-][^\s\"']*)", re.I),
+        _spaced_value,
+    ),
+    Form(("login",), re.compile(r"(\blogin[ \t]{1,8}\S{1,256}[ \t]{1,8}password[ \t]{1,8})\S+", re.I), rf"\1{MASK}"),
+)
+
+FORMS: tuple[Form, ...] = _ADDRESSES + _HEADERS + _TOKENS + _NAMED
