@@ -1,0 +1,207 @@
+"""Running a program: the one place that starts any.
+
+A program gets an argv (never a shell line), an environment from an allow-list, its own session, a deadline, bounded
+output, and the kernel restrictions of its profile. When `run` returns, nothing that it started is alive.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import resource
+import subprocess
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor.errors import Failed, Problem, TimedOut, Unavailable
+from executor.sandbox.attendance import Attendance, Ending
+from executor.sandbox.confinement import Confinement, Profile
+from executor.sandbox.descendants import Descendants, become_subreaper
+from executor.sandbox.output import BoundedOutput
+
+__all__ = ["Completed", "ProcessRunner", "become_subreaper"]
+
+# Per process, put on right after the spawn: a preexec function would forbid vfork and is not safe among threads.
+# They bound accidents (a runaway pack, a core dump of a process that held a key); confinement keeps attacks in.
+_LIMITS: tuple[tuple[int, int], ...] = (
+    (resource.RLIMIT_CORE, 0),
+    (resource.RLIMIT_FSIZE, 16 << 30),  # bytes in one file
+    (resource.RLIMIT_NOFILE, 4096),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """A program that has ended.
+
+    `exit_code` is -N after signal N. `stdout` and `stderr` hold at most about `output_limit` bytes each; `truncated`
+    says that something was left out of one of them. `duration` is in seconds.
+    """
+
+    argv: tuple[str, ...]
+    exit_code: int
+    stdout: bytes
+    stderr: bytes
+    truncated: bool
+    timed_out: bool
+    duration: float
+    cancelled: bool = False
+
+
+class ProcessRunner:
+    """Runs programs one after the other or, from several threads, side by side."""
+
+    def __init__(self, confinement: Confinement) -> None:
+        self.confinement = confinement
+        self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
+        become_subreaper()
+
+    def run(
+        self,
+        argv: Sequence[str],
+        *,
+        env: Mapping[str, str],
+        cwd: Path,
+        profile: Profile | None,
+        stdin: bytes = b"",
+        deadline: float,
+        output_limit: int = 256 * 1024,
+        exact: bool = False,
+        cancel: threading.Event | None = None,
+    ) -> Completed:
+        """Run `argv` (its program an absolute path) with exactly `env` in `cwd`, and return how it ended.
+
+        `profile` None is for the host's own trusted programs on the host's own data: they run unconfined. `deadline`
+        is in seconds from now; after it, and when `cancel` is set, the program gets TERM, then KILL. `output_limit`
+        bytes are kept of each stream; with `exact` a longer stdout raises Failed("output_too_large") instead.
+        Raise Unavailable if the program cannot be started, TimedOut if it cannot even be killed.
+        """
+        argv = tuple(argv)
+        if not os.path.isabs(argv[0]):
+            raise ValueError(f"not an absolute path: {argv[0]!r}")
+        started = time.monotonic()
+        out, err = BoundedOutput(output_limit), BoundedOutput(output_limit)
+        descendants = Descendants()
+        environment = {**descendants.environment, **env}
+        child, attendance = self._start(argv, environment, cwd, profile, stdin, (out, err))
+        exit_code: int | None = None
+        try:
+            descendants.adopt(child.pid)
+            _limit(child.pid)
+            ending = _attend(child.pid, attendance, started + deadline, cancel)
+        except TimeoutError:
+            raise TimedOut(
+                "program_stuck", f"{argv[0]} cannot be ended.", "It hangs in the kernel: look at its storage."
+            ) from None
+        finally:
+            exit_code = descendants.end(child.pid)
+            child.returncode = exit_code if exit_code is not None else -1  # it is reaped: Popen need not look
+            attendance.drain()
+            attendance.close()
+        if exit_code is None:
+            raise Failed("exit_code_lost", f"How {argv[0]} ended is not known: something else waited for it.")
+        if exact and out.truncated:
+            raise Failed(
+                "output_too_large",
+                f"{Path(argv[0]).name} wrote {out.total} bytes where at most {output_limit} can be read.",
+                "Ask for less at once.",
+            )
+        return Completed(
+            argv=argv,
+            exit_code=exit_code,
+            stdout=out.value(),
+            stderr=err.value(),
+            truncated=out.truncated or err.truncated,
+            timed_out=ending is Ending.TIMED_OUT,
+            cancelled=ending is Ending.CANCELLED,
+            duration=time.monotonic() - started,
+        )
+
+    def _start(
+        self,
+        argv: tuple[str, ...],
+        env: Mapping[str, str],
+        cwd: Path,
+        profile: Profile | None,
+        stdin: bytes,
+        outputs: tuple[BoundedOutput, BoundedOutput],
+    ) -> tuple[subprocess.Popen[bytes], Attendance]:
+        """Spawn the program from the thread of its profile, its pipes in our hands."""
+        ours: list[int] = []
+        theirs: list[int] = []
+        try:
+            for _output in outputs:
+                reading, writing = os.pipe2(os.O_CLOEXEC)
+                ours.append(reading)
+                theirs.append(writing)
+            if stdin:
+                reading, writing = os.pipe2(os.O_CLOEXEC)
+                ours.append(writing)
+                theirs.append(reading)
+
+            def spawn() -> subprocess.Popen[bytes]:
+                return subprocess.Popen(
+                    argv,
+                    stdin=theirs[2] if stdin else self._null,
+                    stdout=theirs[0],
+                    stderr=theirs[1],
+                    env=env,
+                    cwd=cwd,
+                    start_new_session=True,  # its own group to signal, and no terminal to ask on (C03)
+                )
+
+            child = spawn() if profile is None else self.confinement.call(profile, spawn)
+        except BaseException as error:
+            for descriptor in ours:
+                os.close(descriptor)
+            if isinstance(error, OSError):
+                raise _not_started(argv[0], cwd, error) from error
+            raise
+        finally:
+            for descriptor in theirs:
+                os.close(descriptor)
+        captured = dict(zip(ours, outputs, strict=False))
+        return child, Attendance(stdin=ours[2] if stdin else None, stdin_data=stdin, outputs=captured)
+
+
+def _attend(leader: int, attendance: Attendance, give_up: float, cancel: threading.Event | None) -> Ending:
+    pidfd = os.pidfd_open(leader)
+    try:
+        return attendance.until_exit(leader, pidfd, give_up, cancel)
+    finally:
+        os.close(pidfd)
+
+
+def _limit(pid: int) -> None:
+    for kind, most in _LIMITS:
+        try:
+            _soft, hard = resource.prlimit(pid, kind)
+            ceiling = most if hard == resource.RLIM_INFINITY else min(most, hard)
+            resource.prlimit(pid, kind, (ceiling, ceiling))
+        except ProcessLookupError:
+            return
+
+
+def _not_started(program: str, cwd: Path, error: OSError) -> Problem:
+    """Return what to say when `program` could not be spawned."""
+    where_wrong = error.filename is not None and os.fspath(error.filename) == os.fspath(cwd)
+    if where_wrong or (error.errno in (errno.ENOENT, errno.ENOTDIR) and not cwd.is_dir()):
+        return Unavailable(
+            "directory_missing", f"{cwd} cannot be entered: {error.strerror}.", "Check that it exists."
+        )
+    if error.errno == errno.ENOENT:
+        return Unavailable("program_missing", f"There is no program {program}.", "Install it, or configure its path.")
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return Unavailable(
+            "program_not_permitted",
+            f"{program} may not be executed here.",
+            "Check its mode; a confined program can only be one that its profile names.",
+        )
+    if error.errno == errno.E2BIG:
+        return Failed("arguments_too_long", f"The arguments of {program} are longer than the system allows.")
+    return Unavailable(
+        "program_not_started", f"{program} could not be started: {error.strerror}.", "Try again later."
+    )
