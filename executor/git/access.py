@@ -1,9 +1,8 @@
 """With what the host speaks to a remote: ssh key, known hosts, credentials, and the files that hand them to git.
 
 No shell is needed for any of it, so none may be executed where the network is. git would run `GIT_SSH_COMMAND` and a
-credential helper with arguments through `/bin/sh`. Instead `GIT_SSH` names a file that is an ssh configuration and,
-by its first line `#!/usr/bin/ssh -F`, also the program that reads it; and an https credential becomes the
-`Authorization` header of that one host.
+credential helper with arguments through `/bin/sh`. Instead `GIT_SSH` names a file that is both an ssh configuration
+and the program that reads it, and an https credential becomes the `Authorization` header of that one host.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from urllib.parse import unquote, urlsplit
 
 from executor.errors import ConfigError
 from executor.git.remote_address import RemoteAddress
+from executor.sandbox.environment import ssh_config_program
 
 SSH_PROGRAM = Path("/usr/bin/ssh")
 # What name resolution, TLS and ssh read; those that do not exist on a host are left out.
@@ -53,27 +53,26 @@ def ssh_configuration(access: RemoteAccess) -> str:
     Never asks anything (C03), trusts only the given known hosts, offers only the given key. Raises ConfigError for a
     path that ssh would expand or could not read back.
     """
-    lines = [
-        f"#!{SSH_PROGRAM} -F",
-        "BatchMode yes",
-        "StrictHostKeyChecking yes",
-        "UpdateHostKeys no",
-        "GlobalKnownHostsFile none",
-        "ConnectTimeout 15",
-        "ServerAliveInterval 15",
-        "ServerAliveCountMax 4",
-        "ForwardAgent no",
-        "ForwardX11 no",
-        "PermitLocalCommand no",
-        "ProxyCommand none",
-        "ControlPath none",
-        "LogLevel ERROR",
-        f"UserKnownHostsFile {_quoted(access.known_hosts)}",
-        f"IdentityFile {_quoted(access.ssh_key)}",
-        f"IdentityAgent {_quoted(access.ssh_agent)}",
-        f"IdentitiesOnly {'yes' if access.ssh_key else 'no'}",
-    ]
-    return "\n".join(lines) + "\n"
+    return ssh_config_program(
+        SSH_PROGRAM,
+        (
+            ("BatchMode", "yes"),
+            ("StrictHostKeyChecking", "yes"),
+            ("UpdateHostKeys", "no"),
+            ("GlobalKnownHostsFile", "none"),
+            ("UserKnownHostsFile", _ssh_path(access.known_hosts)),
+            ("IdentityFile", _ssh_path(access.ssh_key)),
+            ("IdentityAgent", _ssh_path(access.ssh_agent)),
+            ("IdentitiesOnly", "yes" if access.ssh_key else "no"),
+            ("ConnectTimeout", "15"),
+            ("ServerAliveInterval", "15"),  # with the next line: a dead connection is noticed within a minute
+            ("ServerAliveCountMax", "4"),
+            ("ForwardAgent", "no"),
+            ("ProxyCommand", "none"),
+            ("ControlPath", "none"),
+            ("LogLevel", "ERROR"),
+        ),
+    )
 
 
 def write_ssh_program(path: Path, access: RemoteAccess) -> None:
@@ -137,7 +136,7 @@ def _origin(url: str) -> str:
     return f"{parts.scheme}://{host}" + (f":{parts.port}" if parts.port else "")
 
 
-def _quoted(path: Path | None) -> str:
+def _ssh_path(path: Path | None) -> str:
     if path is None:
         return "none"
     text = str(path)
@@ -145,4 +144,4 @@ def _quoted(path: Path | None) -> str:
         raise ConfigError(
             "ssh_path", f"ssh cannot be given the path {text!r}.", "Use an absolute path of plain characters."
         )
-    return '"' + text.replace("%", "%%") + '"'
+    return text.replace("%", "%%")

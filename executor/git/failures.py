@@ -121,8 +121,26 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             "Merge or rebase onto the other side.",
         ),
         (
+            r"pathspec '.*' did not match any file",
+            "path_not_found",
+            "There is no such path in the work tree or the repository.",
+            "Check the spelling with git_status; paths are relative to the top of the work tree.",
+        ),
+        (
+            r"paths are ignored by one of your \.gitignore files",
+            "path_ignored",
+            "The path is ignored by .gitignore, so it was not staged.",
+            "To stage it all the same: git_cmd: add -f -- PATH",
+        ),
+        (
+            r"is outside repository|is beyond a symbolic link|Invalid path",
+            "path_outside",
+            "The path does not lie in the work tree itself.",
+            "Name a path inside of the work tree that does not lead through a symbolic link.",
+        ),
+        (
             r"unknown revision|bad revision|Needed a single revision|not a valid object name|ambiguous argument"
-            r"|did not match any file|invalid reference|not something we can merge|Not a valid",
+            r"|invalid reference|not something we can merge|Not a valid",
             "not_found_in_repository",
             "A name in the command is no commit, branch or file of this repository.",
             "Check the spelling; git_cmd: branch -a lists branches.",

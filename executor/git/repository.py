@@ -13,7 +13,6 @@ from pathlib import Path
 
 from executor.errors import Failed, Refused
 from executor.git.access import RemoteAccess, http_configuration, write_ssh_program
-from executor.git.environment import git_environment
 from executor.git.failures import failure, timeout
 from executor.git.paths import RepositoryPaths
 from executor.git.profiles import local_profile, transfer_profile
@@ -21,7 +20,7 @@ from executor.git.remote_address import RemoteAddress
 from executor.git.safety import check_safe
 from executor.policy.model import Contact
 from executor.sandbox.confinement import Profile
-from executor.sandbox.environment import base_environment
+from executor.sandbox.environment import base_environment, git_environment
 from executor.sandbox.process import Completed, ProcessRunner
 
 __all__ = ["Git", "RemoteAccess", "RepositoryPaths", "open_repository"]
@@ -33,11 +32,25 @@ EXACT_LIMIT = (
     64 * 1024 * 1024
 )  # bytes of a stream that is parsed: more is an error, never a silently short list (C22)
 
+# On top of the sandbox's hardening.
+_CONFIG: tuple[tuple[str, str], ...] = (
+    ("core.logAllRefUpdates", "always"),  # undo reads reflogs
+    ("mailmap.blob", "HEAD:.mailmap"),  # in place of the file in the work tree, which could be a FIFO
+    ("advice.detachedHead", "false"),  # advice would name commands that an agent cannot run
+    ("advice.addEmbeddedRepo", "false"),
+    ("push.gpgSign", "false"),
+    ("rebase.autoStash", "false"),  # snapshots of uncommitted work are ours to make, and to show
+    ("rerere.enabled", "false"),
+    ("http.followRedirects", "false"),  # only the host's configuration says where to connect
+)
+_VARIABLES = {"GIT_OPTIONAL_LOCKS": "0"}  # a status must not take the index lock of whatever comes next
+
 
 class Git:
     """Starts git in one repository. Made by `open_repository`, which checks it first.
 
-    `cancel`, when set, ends the running process; the caller then raises or reports as for a time-out.
+    `cancel`, when set, ends the running process. `submodules` says that the owner of the host allows this
+    repository to have gitlinks: git then looks into the nested repositories, which only the confinement makes safe.
     """
 
     def __init__(
@@ -46,8 +59,11 @@ class Git:
         runner: ProcessRunner,
         access: RemoteAccess | None = None,
         cancel: threading.Event | None = None,
+        *,
+        submodules: bool = False,
     ) -> None:
         self.paths = paths
+        self.submodules = submodules
         self.access = access or RemoteAccess()
         self._runner = runner
         self._cancel = cancel
@@ -72,7 +88,7 @@ class Git:
         Raises TimedOut when it passes, and with `check` Failed (with a code of `failures`) for a non-zero exit code.
         """
         work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
-        extra = dict(env or {})
+        extra = {**_VARIABLES, **(env or {})}
         if index is not None:
             extra["GIT_INDEX_FILE"] = str(index)
         environment = git_environment(
@@ -80,6 +96,7 @@ class Git:
             git_dir=self.paths.local,
             empty_config=self.paths.empty_config,
             work_tree=work_tree,
+            config=(*_CONFIG, ("core.bare", "false")),
             extra=extra,
         )
         return self._run(
@@ -102,20 +119,21 @@ class Git:
         Without an `address` there is no network. With `objects` new objects go into the local repository's store.
         Raises as `local` does.
         """
-        config: tuple[tuple[str, str], ...] = ()
-        extra: dict[str, str] = {}
+        config = (*_CONFIG, ("core.bare", "true"))
+        extra = dict(_VARIABLES)
         if objects:
             extra["GIT_OBJECT_DIRECTORY"] = str(self.paths.objects)
         if address is not None:
-            config = http_configuration(self.access, address)
-        if address is not None and address.scheme == "ssh":
-            write_ssh_program(self.paths.ssh_program, self.access)
-            extra |= {"GIT_SSH": str(self.paths.ssh_program), "GIT_SSH_VARIANT": "ssh"}
+            extra["GIT_ALLOW_PROTOCOL"] = address.scheme
+            config += http_configuration(self.access, address)
+            if address.scheme == "ssh":
+                write_ssh_program(self.paths.ssh_program, self.access)
+                extra |= {"GIT_SSH": str(self.paths.ssh_program), "GIT_SSH_VARIANT": "ssh"}
         environment = git_environment(
             self._base,
             git_dir=self.paths.transfer,
+            work_tree=None,
             empty_config=self.paths.empty_config,
-            protocols=() if address is None else (address.scheme,),
             config=config,
             extra=extra,
         )
@@ -146,7 +164,7 @@ class Git:
         )
         if done.timed_out:
             raise timeout(args, deadline, remote=bool(profile.tcp_ports))
-        if self._cancel is not None and self._cancel.is_set() and done.exit_code != 0:
+        if done.cancelled:
             raise Failed("cancelled", "The command was ended because the gateway stops.", "Ask again in a minute.")
         if check and done.exit_code != 0:
             raise failure(args, done.exit_code, done.stderr)
@@ -174,6 +192,7 @@ def open_repository(
     cancel: threading.Event | None = None,
     *,
     shared_dir: Path | None = None,
+    submodules: bool = False,
 ) -> Git:
     """Return git for the repository at `paths`, having looked that it is safe to start it there.
 
@@ -182,7 +201,7 @@ def open_repository(
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
-    git = Git(paths, runner, access, cancel)
+    git = Git(paths, runner, access, cancel, submodules=submodules)
     version = _git_version(git)
     if version < OLDEST_GIT:
         raise Refused(

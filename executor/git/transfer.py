@@ -118,6 +118,7 @@ def update_refs(git: Git, updates: Sequence[RefChange], message: str) -> None:
         return
     lines = []
     for change in updates:
+        words: tuple[str, ...]
         if change.new is None:
             words = (f"delete {change.ref}", change.old or "")
         elif change.old is None:

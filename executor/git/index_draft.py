@@ -1,0 +1,88 @@
+"""Changing the index in a copy that takes its place only once it was looked at.
+
+`git add` may put into the index what must never be there (an embedded repository, whose own filters git would then
+run). In a copy that does no harm, and a process killed half-way leaves the index as it was.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from executor.errors import Failed, Refused
+from executor.git.questions import index_gitlinks
+from executor.git.reports import listing
+from executor.git.repository import Git
+
+
+@contextmanager
+def draft_index(git: Git) -> Iterator[Path]:
+    """Give the path of a copy of the index; on leaving without an exception the copy becomes the index.
+
+    Raises Refused("embedded_repository") when the copy then holds a gitlink that the index did not hold, and
+    Failed("index_locked") when somebody else holds or changed the index meanwhile; the index is then as before.
+    """
+    real, draft = git.paths.local / "index", git.paths.tmp / "index.draft"
+    draft.unlink(missing_ok=True)
+    before = _identity(real)
+    if before is not None:
+        # With its time: git takes an entry for unchanged when it is older than the index file ("racy git").
+        shutil.copy2(real, draft)
+    known = index_gitlinks(git)
+    refuse_nested(git, known)
+    try:
+        yield draft
+        refuse_gitlinks(set(index_gitlinks(git, draft)) - set(known))
+        if draft.exists():
+            _put_in_place(git, draft, real, before)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def refuse_nested(git: Git, gitlinks: tuple[str, ...]) -> None:
+    """Raise Refused when the index already holds gitlinks and the repository is not allowed to have submodules."""
+    if not git.submodules:
+        refuse_gitlinks(gitlinks)
+
+
+def refuse_gitlinks(paths: object) -> None:
+    """Raise Refused("embedded_repository") when `paths`, those of gitlinks, is not empty."""
+    found = sorted(paths) if isinstance(paths, (set, frozenset, tuple, list)) else []
+    if found:
+        raise Refused(
+            "embedded_repository",
+            "These directories are git repositories of their own, and the gateway does not let git look into them:\n"
+            + listing(found),
+            "Remove the .git inside of them, or leave them out; nothing was changed.",
+        )
+
+
+def _put_in_place(git: Git, draft: Path, real: Path, before: tuple[int, ...] | None) -> None:
+    lock = git.paths.local / "index.lock"
+    try:
+        os.close(os.open(lock, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o600))
+    except FileExistsError as error:
+        raise _meanwhile() from error
+    try:
+        if _identity(real) != before:
+            raise _meanwhile()
+        draft.rename(real)
+    finally:
+        lock.unlink()
+
+
+def _identity(path: Path) -> tuple[int, ...] | None:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns)
+
+
+def _meanwhile() -> Failed:
+    return Failed(
+        "index_locked", "Another git process changed the index meanwhile; nothing was staged.", "Try again."
+    )
