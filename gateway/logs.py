@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, TextIO
 
 from loguru import logger
 
+from executor.record.display import visible
+from executor.record.redaction import redact
+
 if TYPE_CHECKING:
     from loguru import Record
 
@@ -23,22 +26,22 @@ _TERMINAL_FORMAT = "{time:YYYY-MM-DDTHH:mm:ss.SSSZZ} {level: <7} {message}{extra
 _JOURNAL_FORMAT = "<{extra[priority]}>{message}{extra[trace]}\n"  # journald knows time and unit itself
 
 
-def configure(level: str, clean: Callable[[str], str], stream: TextIO | None = None) -> None:
+def configure(level: str, redact: Callable[[str], str] = redact, stream: TextIO | None = None) -> None:
     """Send everything that is logged, by us or by libraries, to `stream` (standard error), from `level` upwards.
 
-    `clean` is given each message and each traceback and returns what may be shown: secrets masked, control
-    characters visible. Libraries are heard from WARNING upwards: httpx writes URLs with tokens at INFO (A25).
+    `redact` masks secrets in each message and each traceback; what would hide in them is made visible, line breaks
+    in messages too. Libraries are heard from WARNING upwards: httpx writes URLs with tokens at INFO (A25).
     """
     target = stream or sys.stderr
 
     def patch(record: Record) -> None:
-        record["message"] = _one_line(clean(record["message"]))
+        record["message"] = visible(redact(record["message"]))
         record["extra"]["priority"] = _PRIORITIES.get(record["level"].name, 6)
         record["extra"]["trace"] = ""
         if record["exception"] is not None:
             kind, value, trace = record["exception"]
-            text = clean("".join(traceback.format_exception(kind, value, trace)).rstrip())
-            record["extra"]["trace"] = "\n" + text
+            text = redact("".join(traceback.format_exception(kind, value, trace)).rstrip())
+            record["extra"]["trace"] = "\n" + visible(text, multiline=True)
             record["exception"] = None  # ours is in place of loguru's own, which would not be cleaned
 
     form = _JOURNAL_FORMAT if _is_journal(target) else _TERMINAL_FORMAT
@@ -62,10 +65,6 @@ class _Routed(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         level = record.levelname if record.levelname in _PRIORITIES else record.levelno
         logger.opt(exception=record.exc_info).log(level, "{}: {}", record.name, record.getMessage())
-
-
-def _one_line(text: str) -> str:
-    return text.replace("\n", "⏎").replace("\r", "␍")
 
 
 def _is_journal(stream: TextIO) -> bool:

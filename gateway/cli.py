@@ -1,0 +1,98 @@
+"""The command line: which verbs there are, and how a verb's end becomes an exit code.
+
+Exit codes: 0 done; 1 no (the answer is no, or it could not be done); 2 the command line is wrong; 78 the
+configuration is (EX_CONFIG: systemd is told not to restart on it, E10); 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from executor.errors import ConfigError, Problem
+
+EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_CONFIG = 0, 1, 2, 78
+
+# verb -> (module in gateway.commands, what it does). The module has `arguments(verb, parser)` and `run(options)`, and
+# is imported only for its own verbs: a decision typed at a prompt should not wait for a scheduler to be loaded.
+VERBS: dict[str, tuple[str, str]] = {
+    "run": ("serve", "serve the shared directory until told to stop"),
+    "tick": ("serve", "take and run what waits, once (for cron)"),
+    "status": ("look", "how the gateway is"),
+    "pending": ("look", "the requests that wait for a yes or no"),
+    "why": ("look", "the whole story of one request"),
+    "approve": ("decide", "say yes to a request"),
+    "deny": ("decide", "say no to a request"),
+    "freeze": ("decide", "run nothing that changes anything until unfrozen"),
+    "unfreeze": ("decide", "go on after a freeze"),
+    "explain": ("explain", "show what would be decided, without running anything"),
+    "adopt": ("repositories", "take a repository's git directory into the host's keeping"),
+    "release": ("repositories", "give an adopted git directory back"),
+    "recover": ("repositories", "plan, and if told to do, the way out of a broken state"),
+    "undo": ("repositories", "restore what was before a request"),
+    "audit": ("audit", "show, verify or export the audit log"),
+    "doctor": ("check", "check the set-up, and say how to mend it"),
+    "demo": ("check", "show it all on a throw-away repository"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one verb and return the process's exit code. The only place that catches everything."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `ops-gateway audit show | head` is no error
+    parser, module = _parser(words)
+    options = parser.parse_args(words)
+    if module is None:
+        parser.print_help()
+        return EXIT_USAGE
+    try:
+        return int(module.run(options))
+    except ConfigError as problem:
+        return _explain(problem, EXIT_CONFIG)
+    except Problem as problem:
+        return _explain(problem, EXIT_NO)
+    except KeyboardInterrupt:
+        return 130
+
+
+def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, ModuleType | None]:
+    """Given the command line, return its parser, filled in for the verb it names, and that verb's module."""
+    parser = argparse.ArgumentParser(
+        prog="ops-gateway",
+        description="Flags in, host operations out. Exit codes: 0 done, 1 no, 2 usage, 78 configuration.",
+        allow_abbrev=False,
+    )
+    verbs = parser.add_subparsers(dest="verb", metavar="VERB")
+    chosen = next((word for word in words if not word.startswith("-")), "")
+    found = None
+    for verb, (module, text) in VERBS.items():
+        sub = verbs.add_parser(verb, help=text, description=text[0].upper() + text[1:] + ".", allow_abbrev=False)
+        if verb == chosen:
+            found = importlib.import_module(f"gateway.commands.{module}")
+            found.arguments(verb, sub)
+    return parser, found
+
+
+def _explain(problem: Problem, code: int) -> int:
+    from executor.record.display import visible
+    from executor.record.redaction import redact
+
+    sys.stderr.write(f"ops-gateway: {visible(redact(problem.message))}\n")
+    if problem.hint:
+        sys.stderr.write(f"  {visible(redact(problem.hint))}\n")
+    return code
+
+
+def own_user() -> str:
+    """Return the name that the audit log gives to whoever types here: `cli:` and the account's name."""
+    import pwd
+
+    try:
+        return f"cli:{pwd.getpwuid(os.getuid()).pw_name}"
+    except KeyError:
+        return f"cli:uid-{os.getuid()}"

@@ -1,0 +1,55 @@
+"""How things are shown on a terminal: 80 columns, colour only for a person, nothing hidden in foreign text."""
+
+from __future__ import annotations
+
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from executor.git.lexer import quote
+
+from executor.record.display import visible
+
+WIDTH = 80
+_LABEL = 10  # columns for a paragraph's label
+_COLOURS = {"good": "32", "bad": "31", "warn": "33", "bold": "1"}
+
+
+def heading(text: str, mood: str = "bold") -> str:
+    """Given a line, return it emphasised where a person reads it; moods are good, warn, bad, bold."""
+    shown = visible(text)
+    if not sys.stdout.isatty() or os.environ.get("NO_COLOR"):
+        return shown
+    return f"\x1b[{_COLOURS[mood]}m{shown}\x1b[0m"
+
+
+def paragraph(label: str, text: str) -> str:
+    """Given a label and foreign or own text, return it wrapped beside the label, everything visible that hides."""
+    lines = []
+    for line in visible(text, multiline=True).expandtabs().split("\n"):
+        lines.extend(textwrap.wrap(line, WIDTH - _LABEL, break_on_hyphens=False) or [""])
+    indent = " " * _LABEL
+    return "\n".join(f"{indent}{line}".rstrip() for line in lines).replace(indent, f"{label:<{_LABEL}}", 1)
+
+
+def exactly(label: str, argv: Sequence[str]) -> str:
+    """Given a command, return it in full on one line, quoted so that no two commands look the same."""
+    return f"{label:<{_LABEL}}{visible(quote(tuple(argv)))}"
+
+
+def age(moment: datetime | None, now: datetime | None = None) -> str:
+    """Given a moment, return how long ago it was (or how far ahead it is) in one unit."""
+    if moment is None:
+        return "never"
+    seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
+    amount = abs(seconds)
+    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
+        if amount >= 2 * size:
+            return _told(f"{amount / size:.0f} {unit}", seconds)
+    return _told(f"{amount:.0f} s", seconds)
+
+
+def _told(amount: str, seconds: float) -> str:
+    return f"{amount} ago" if seconds >= 0 else f"in {amount}"

@@ -1,0 +1,162 @@
+"""The long-running process: one loop, what runs on it, and how it ends in order."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
+
+from loguru import logger
+
+from gateway import settings as configuration
+from gateway import wiring
+from gateway.schedule import jobs
+from gateway.schedule.heartbeat import Heartbeat, write_health
+from gateway.schedule.pickup import Pickup
+from gateway.schedule.watch import Watcher
+from gateway.schedule.workers import Workers
+from gateway.settings_model import Settings
+from gateway.single import alone
+
+if TYPE_CHECKING:
+    from apscheduler.schedulers.asyncio import AsyncIOScheduler
+    from executor.dispatch import Dispatcher
+
+CANCEL_SECONDS = 20.0  # what ending a running git may take: TERM, its grace, KILL, and putting things in order
+
+
+def serve(settings: Settings) -> None:
+    """Serve the shared directory until SIGTERM or SIGINT. Raise Busy if another process serves this state."""
+    with alone(settings.state_dir, "run"):
+        dispatcher = wiring.dispatcher(settings)
+        try:
+            dispatcher.recover()
+            clean = asyncio.run(Host(settings, dispatcher).run())
+        finally:
+            dispatcher.close()
+    if not clean:
+        os._exit(1)  # a thread cannot be ended, and waiting for it is what the interpreter would do now
+
+
+class Host:
+    """Ties watcher, pick-up, workers and scheduler to one dispatcher."""
+
+    def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
+        self._settings, self._dispatcher = settings, dispatcher
+        self._heartbeat = Heartbeat(jobs.PERIODS)
+        self._pickup = Pickup(dispatcher, self._heartbeat, queued=self._run_queued, stuck=self._realign)
+        names = [repository.name for repository in settings.served]
+        self._workers = Workers(dispatcher, names, drained=self._pickup.room_again)
+        self._watcher = Watcher(
+            settings.shared_dir,
+            settings.state_dir,
+            arrived=self._pickup.arrived,
+            woken=self._pickup.decided,
+            missed=self._pickup.sweep_and_settle,
+        )
+        self._duties = jobs.Duties(dispatcher, self._pickup, self._heartbeat, told=self.write_health)
+        self._scheduler: AsyncIOScheduler | None = None
+
+    async def run(self) -> bool:
+        """Serve until told to stop, then stop in order: nothing new, grace for what runs, then its end.
+
+        Return False if something still runs all the same. Raise what the pick-up raised, should it ever end.
+        """
+        stop = asyncio.Event()
+        with _stop_signals(stop):
+            pickup = asyncio.create_task(self._pickup.run(), name="pickup")
+            watcher = asyncio.create_task(self._watch(), name="watcher")
+            self._workers.start()
+            self._scheduler = jobs.schedule(self._duties)
+            self._say_ready()
+            told = asyncio.create_task(stop.wait())
+            await asyncio.wait([told, pickup], return_when=asyncio.FIRST_COMPLETED)
+            logger.info("stopping: nothing new is begun")
+            clean = await self._stop([told, pickup, watcher])
+        logger.info("stopped")
+        if pickup.done() and not pickup.cancelled():
+            pickup.result()
+        return clean
+
+    async def _watch(self) -> None:
+        try:
+            await self._watcher.run()
+        except Exception:  # noqa: BLE001 (only a hint was lost)
+            logger.exception("watching the shared directory ended; flags are found by the sweep, within a minute")
+            self._watcher.problem = "watching ended with an error"
+
+    async def _stop(self, background: list[asyncio.Task[Any]]) -> bool:
+        """The scheduler's own shutdown would cancel what runs in it (P5), so it comes after its jobs' thread."""
+        for task in background:
+            task.cancel()
+        await asyncio.gather(*background, return_exceptions=True)
+        grace = self._settings.stop_grace_seconds
+        ended = await self._workers.stop(grace)
+        if not ended:
+            logger.warning("still running after {} s: it is ended, and recorded as interrupted", grace)
+            self._dispatcher.cancel_running()
+            ended = await self._workers.stop(CANCEL_SECONDS)
+        if ended:
+            self._pickup.close()
+            await asyncio.to_thread(self.write_health)
+        else:
+            logger.error("it could not be ended; the next start finds out what became of it")
+        if self._scheduler is not None:
+            self._scheduler.shutdown(wait=False)
+        self._workers.close()
+        self._duties.thread.shutdown(wait=False, cancel_futures=True)
+        return ended
+
+    def _say_ready(self) -> None:
+        for choice in configuration.unsafe_choices(self._settings):
+            logger.warning("unsafe by choice: {}", choice)
+        for stray in configuration.stray_names():
+            logger.warning("{}", stray)
+        if os.geteuid() == 0:
+            logger.warning("running as root: git is confined, the gateway itself is not; use a user of its own")
+        names = ", ".join(repository.name for repository in self._settings.served)
+        logger.info("READY: serving {} for {}", self._settings.shared_dir, names)
+
+    def _run_queued(self, repositories: Iterable[str]) -> None:
+        self._watcher.check()
+        self._workers.wake(repositories)
+
+    def _realign(self) -> None:
+        if self._scheduler is not None:
+            jobs.realign(self._scheduler)
+
+    def write_health(self) -> None:
+        """Write down how the gateway is, for the command line and the doctor."""
+        health = {
+            "pid": os.getpid(),
+            "watching": self._watcher.problem or "inotify",
+            "heartbeat": self._heartbeat.as_data(),
+            **self._dispatcher.health(),
+        }
+        write_health(self._settings.state_dir, health)
+
+
+@contextlib.contextmanager
+def _stop_signals(stop: asyncio.Event) -> Iterator[None]:
+    """Let SIGTERM, SIGINT and SIGHUP set `stop`; after the first they have their usual effect: a second one kills."""
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+    def usual() -> None:
+        for number in signals:
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_DFL)
+
+    def first() -> None:
+        usual()
+        stop.set()
+
+    for number in signals:
+        loop.add_signal_handler(number, first)
+    try:
+        yield
+    finally:
+        usual()

@@ -1,0 +1,138 @@
+"""The jobs that the scheduler runs, and how: late rather than never, once rather than twice, never side by side."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from apscheduler.events import (
+    EVENT_JOB_ERROR,
+    EVENT_JOB_MAX_INSTANCES,
+    EVENT_JOB_MISSED,
+    JobEvent,
+)
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from loguru import logger
+
+from gateway.schedule.heartbeat import Heartbeat
+
+if TYPE_CHECKING:
+    from executor.dispatch import Dispatcher
+
+    from gateway.schedule.pickup import Pickup
+
+MINUTE = 60.0
+HOUR = 3600.0
+PERIODS = {"sweep": MINUTE, "expire": MINUTE, "publish": MINUTE, "retention": 6 * HOUR}  # seconds
+FIRST = {"retention": 600.0}  # seconds after the start; the others run at once
+_TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
+
+
+@dataclass(frozen=True)
+class Duties:
+    """What the jobs work on. They share one thread, beside the one that takes flags."""
+
+    dispatcher: Dispatcher
+    pickup: Pickup
+    heartbeat: Heartbeat
+    told: Callable[[], None]  # writes down how the gateway is; called in the thread
+    thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs")
+    )
+
+
+async def sweep(duties: Duties) -> None:
+    """Ask for a sweep; it is completed, and noted as that, by the pick-up."""
+    duties.pickup.sweep_soon()
+
+
+async def expire(duties: Duties) -> None:
+    """Let approvals expire that nobody gave in time."""
+    await _bounded(duties, "expire", lambda: duties.dispatcher.expire(datetime.now(UTC)))
+
+
+async def publish(duties: Duties) -> None:
+    """Publish `gateway.json` for the agent, and write down for the operator how the gateway is."""
+
+    def both() -> None:
+        duties.dispatcher.publish_capabilities()
+        duties.told()
+
+    await _bounded(duties, "publish", both)
+
+
+async def retention(duties: Duties) -> None:
+    """Remove what is older than it is to be kept."""
+    await _bounded(duties, "retention", duties.dispatcher.retention)
+
+
+async def _bounded(duties: Duties, name: str, work: Callable[[], object]) -> None:
+    """Do `work` in the thread; when it takes longer than half its period say so, and let it go on (B01).
+
+    A thread cannot be ended from outside. The next run of the job waits its turn behind it.
+    """
+    deadline = PERIODS[name] / 2
+    running = asyncio.get_running_loop().run_in_executor(duties.thread, work)
+    try:
+        await asyncio.wait_for(asyncio.shield(running), deadline)
+    except TimeoutError:
+        duties.heartbeat.trouble(name, "overran")
+        logger.warning("the job {} takes longer than {:.0f} s", name, deadline)
+        await running
+    duties.heartbeat.completed(name)
+
+
+JOBS: dict[str, Callable[[Duties], Awaitable[None]]] = {
+    "sweep": sweep,
+    "expire": expire,
+    "publish": publish,
+    "retention": retention,
+}
+
+
+def schedule(duties: Duties) -> AsyncIOScheduler:
+    """Return a started scheduler with every job in it. Call it on the running loop.
+
+    Memory only: module-level functions under fixed names, so that starting twice makes no second set (B13).
+    """
+    scheduler = AsyncIOScheduler(timezone=UTC)
+    scheduler.add_listener(
+        lambda event: _note(duties.heartbeat, event), EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
+    )
+    now = datetime.now(UTC)
+    for name, job in JOBS.items():
+        scheduler.add_job(
+            job,
+            "interval",
+            seconds=PERIODS[name],
+            args=[duties],
+            id=name,
+            next_run_time=now + timedelta(seconds=FIRST.get(name, 0.0)),
+            replace_existing=True,
+            misfire_grace_time=None,  # late is better than never (B02)
+            coalesce=True,
+            max_instances=1,
+        )
+    scheduler.start()
+    return scheduler
+
+
+def realign(scheduler: AsyncIOScheduler) -> None:
+    """Let every job run now and its period begin anew: the wall clock was set back, or the scheduler lost its timer.
+
+    Its plan is made of wall-clock times, so after a step back of an hour nothing would run for an hour (B06).
+    """
+    for job in scheduler.get_jobs():
+        job.modify(next_run_time=datetime.now(UTC))
+
+
+def _note(heartbeat: Heartbeat, event: JobEvent) -> None:
+    """Count what went wrong, by the event's code: the kinds of events carry different fields (B10)."""
+    what = _TROUBLES[event.code]
+    heartbeat.trouble(event.job_id, what)
+    exception = getattr(event, "exception", None) if event.code == EVENT_JOB_ERROR else None
+    logger.opt(exception=exception).warning("the job {} {}", event.job_id, what)

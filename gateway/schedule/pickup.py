@@ -1,0 +1,122 @@
+"""Takes flags: the ones it is told of at once, and every one that is there once a minute, whatever the clock does."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+from gateway.schedule.heartbeat import Heartbeat
+
+if TYPE_CHECKING:
+    from executor.dispatch import Dispatcher
+
+SWEEP = "sweep"
+SWEEP_SECONDS = 60.0
+BACKSTOP_SECONDS = SWEEP_SECONDS + 5.0  # without a sweep for so long, the scheduler is stuck (B05, B06)
+SETTLED_SECONDS = 1.2  # a sweep leaves what changed in the last second, so after that it looks again
+NAMES_MAX = 10_000  # remembered names; beyond it one sweep is cheaper (D03: bounded memory)
+
+
+class Pickup:
+    """Decides when the dispatcher takes flags. One thread of its own, so that no running git delays a claim."""
+
+    def __init__(
+        self,
+        dispatcher: Dispatcher,
+        heartbeat: Heartbeat,
+        *,
+        queued: Callable[[Iterable[str]], None],
+        stuck: Callable[[], None],
+        backstop_seconds: float = BACKSTOP_SECONDS,
+    ) -> None:
+        self._dispatcher, self._heartbeat = dispatcher, heartbeat
+        self._queued = queued  # called on the loop with the repositories that have something to run
+        self._stuck = stuck  # called on the loop when no sweep was asked for in time
+        self._backstop = backstop_seconds
+        self._names: set[bytes] = set()
+        self._sweep = False
+        self._swept = time.monotonic()  # when a sweep was last begun
+        self._left_behind = False  # a sweep found no room for all it saw
+        self._something = asyncio.Event()
+        self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pickup")
+
+    def arrived(self, name: bytes) -> None:
+        """Say that a flag of this name has arrived."""
+        if len(self._names) < NAMES_MAX:
+            self._names.add(name)
+        else:
+            self._sweep = True
+        self._something.set()
+
+    def sweep_soon(self) -> None:
+        """Ask for a look at every flag that is there."""
+        self._sweep = True
+        self._something.set()
+
+    def sweep_and_settle(self) -> None:
+        """Ask for one now and one more when what is being written right now has settled."""
+        self.sweep_soon()
+        asyncio.get_running_loop().call_later(SETTLED_SECONDS, self.sweep_soon)
+
+    def decided(self) -> None:
+        """Say that something changed in the store: a decision was made by another process."""
+        self._something.set()
+
+    def room_again(self) -> None:
+        """Say that something queued was run, so that what was left behind may be taken now."""
+        if self._left_behind:
+            self.sweep_soon()
+
+    async def run(self) -> None:
+        """Take flags until cancelled."""
+        while True:
+            due = self._swept + self._backstop - time.monotonic()
+            try:
+                await asyncio.wait_for(self._something.wait(), max(0.0, due))
+            except TimeoutError:
+                logger.warning("no sweep for {:.0f} s: the scheduler is late, the sweep is not", self._backstop)
+                self._heartbeat.trouble(SWEEP, "missed")
+                self._sweep = True
+                self._stuck()
+            await self._round()
+
+    async def _round(self) -> None:
+        self._something.clear()
+        names, self._names = self._names, set()
+        sweep, self._sweep = self._sweep, False
+        if sweep:
+            self._swept = time.monotonic()
+        loop = asyncio.get_running_loop()
+        try:
+            taken, repositories = await loop.run_in_executor(self._thread, self._take, names, sweep)
+        except Exception:  # noqa: BLE001 (what waits is still there at the next sweep)
+            logger.exception("flags could not be taken; the next sweep tries again")
+            self._heartbeat.trouble(SWEEP, "failed")
+            await asyncio.sleep(1.0)  # whatever is wrong, it is not to be met thousands of times a second
+            return
+        if sweep:
+            self._heartbeat.completed(SWEEP)
+            if self._left_behind and taken:  # there was room: go on at once (B12)
+                self.sweep_soon()
+        self._queued(repositories)
+
+    def _take(self, names: set[bytes], sweep: bool) -> tuple[int, list[str]]:
+        """In the thread: take what was named, or everything; return how many, and who has something to run."""
+        taken = 0
+        if sweep:
+            taken = self._dispatcher.take()
+            self._left_behind = self._dispatcher.more_waiting()
+        elif names:
+            taken = self._dispatcher.take(names)
+        return taken, self._dispatcher.queued_repositories()
+
+    def close(self) -> None:
+        """Wait for a take that goes on, and end the thread."""
+        with contextlib.suppress(RuntimeError):
+            self._thread.shutdown(wait=True, cancel_futures=True)

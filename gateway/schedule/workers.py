@@ -1,0 +1,73 @@
+"""A worker for each repository: requests of one repository run one after the other, of several side by side."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from loguru import logger
+
+if TYPE_CHECKING:
+    from executor.dispatch import Dispatcher
+
+FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 60.0  # after a failure of the gateway itself, doubling
+
+
+class Workers:
+    """Runs what is queued, in threads, so that the loop never waits for a git process (B03)."""
+
+    def __init__(self, dispatcher: Dispatcher, repositories: Iterable[str], drained: Callable[[], None]) -> None:
+        self._dispatcher = dispatcher
+        self._wanted = {name: asyncio.Event() for name in repositories}
+        self._drained = drained  # called on the loop when a worker has nothing left to run
+        self._stopping = threading.Event()
+        self._threads = ThreadPoolExecutor(max_workers=max(1, len(self._wanted)), thread_name_prefix="worker")
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        """Start a worker for each repository; each first runs what a former gateway left queued."""
+        self._tasks = [asyncio.create_task(self._serve(name), name=f"worker {name}") for name in self._wanted]
+        self.wake(self._wanted)
+
+    def wake(self, repositories: Iterable[str]) -> None:
+        """Say that these repositories have something queued."""
+        for name in repositories:
+            if name in self._wanted:
+                self._wanted[name].set()
+
+    async def stop(self, grace_seconds: float) -> bool:
+        """Begin nothing new, and wait for what runs; return False if something still runs after `grace_seconds`."""
+        self._stopping.set()
+        for wanted in self._wanted.values():
+            wanted.set()
+        if not self._tasks:
+            return True
+        _, running = await asyncio.wait(self._tasks, timeout=grace_seconds)
+        return not running
+
+    def close(self) -> None:
+        """Let the threads go; what still runs in one is not waited for."""
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _serve(self, name: str) -> None:
+        loop = asyncio.get_running_loop()
+        retry = FIRST_RETRY_SECONDS
+        while not self._stopping.is_set():
+            await self._wanted[name].wait()
+            self._wanted[name].clear()
+            try:
+                await loop.run_in_executor(self._threads, self._drain, name)
+            except Exception:  # noqa: BLE001 (a request's own failures are its outcome; this is the gateway's)
+                logger.exception("the worker of {} failed; it goes on in {:.0f} s", name, retry)
+                loop.call_later(retry, self._wanted[name].set)
+                retry = min(2 * retry, LAST_RETRY_SECONDS)
+            else:
+                retry = FIRST_RETRY_SECONDS
+                self._drained()
+
+    def _drain(self, name: str) -> None:
+        while not self._stopping.is_set() and self._dispatcher.run_next(name):
+            pass

@@ -1,0 +1,77 @@
+"""From settings to the executor: the one place where the two are tied together."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from executor.config import ExecutorConfig, Limits, RepositoryConfig
+from executor.git.access import RemoteAccess
+from executor.policy.model import Policy
+from executor.record.redaction import Redactor
+from gateway.settings_model import Settings
+
+if TYPE_CHECKING:
+    from executor.dispatch import Dispatcher
+
+
+def policy(settings: Settings) -> Policy:
+    """Given the settings, return what they say about deciding."""
+    return Policy(
+        approve=frozenset(settings.approve),
+        protected_branches=settings.protected_branches,
+        quorum=settings.quorum,
+        expiry_seconds=settings.approval_expiry_seconds,
+        repositories=tuple(repository.name for repository in settings.served),
+    )
+
+
+def executor_config(settings: Settings) -> ExecutorConfig:
+    """Given the settings, return all that the executor needs to know."""
+    return ExecutorConfig(
+        shared_dir=settings.shared_dir,
+        state_dir=settings.state_dir,
+        repositories=tuple(
+            RepositoryConfig(
+                name=each.name,
+                work_tree=each.path,
+                access=RemoteAccess(
+                    ssh_key=each.ssh_key,
+                    known_hosts=each.known_hosts,
+                    credential_file=each.credential_file,
+                    ca_file=each.ca_file,
+                    ssh_agent=each.ssh_agent,
+                ),
+            )
+            for each in settings.served
+        ),
+        host=settings.host_name,
+        policy=policy(settings),
+        limits=Limits(
+            retention_days=settings.retention_days,
+            rescue_days=settings.rescue_days,
+            deadline_seconds=settings.deadline_seconds,
+            network_deadline_seconds=settings.network_deadline_seconds,
+        ),
+        run_without_confinement=settings.unsafe_run_without_confinement,
+        database_url=settings.database_url.get_secret_value(),
+        secrets=secrets(settings),
+    )
+
+
+def secrets(settings: Settings) -> tuple[str, ...]:
+    """Given the settings, return the literal secrets in them, which must never be shown."""
+    password = urlsplit(settings.database_url.get_secret_value()).password
+    return (password,) if password else ()
+
+
+def redactor(settings: Settings) -> Redactor:
+    """Given the settings, return what masks known forms of secrets and the ones of this host."""
+    return Redactor(secrets(settings))
+
+
+def dispatcher(settings: Settings) -> Dispatcher:
+    """Given the settings, open the executor. It is heavy to import, so only those who run it do."""
+    from executor.dispatch import Dispatcher
+
+    return Dispatcher(executor_config(settings))

@@ -1,0 +1,75 @@
+"""A dispatcher that records what the host asks of it, for tests of when it asks."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable
+from datetime import datetime
+
+DEADLINE = 20.0  # seconds until a test gives up waiting; nothing is asserted about time itself
+
+
+class RecordingDispatcher:
+    """Takes what `waiting` holds, runs it by calling it, and keeps a list of everything."""
+
+    def __init__(self) -> None:
+        self.taken: list[frozenset[bytes] | None] = []  # None is a sweep
+        self.ran: list[str] = []
+        self.expired: list[datetime] = []
+        self.published = 0
+        self.cancelled = threading.Event()
+        self.queues: dict[str, deque[Callable[[], object]]] = defaultdict(deque)
+        self.left_behind: deque[tuple[int, bool]] = deque()  # what the next sweeps return: (taken, more waiting)
+        self.fail: Exception | None = None
+        self._more = False
+        self.threads: set[str] = set()
+
+    def take(self, names: Iterable[bytes] | None = None) -> int:
+        self.threads.add(threading.current_thread().name)
+        self.taken.append(None if names is None else frozenset(names))
+        if self.fail is not None:
+            raise self.fail
+        count, self._more = self.left_behind.popleft() if self.left_behind and names is None else (0, False)
+        return count
+
+    def more_waiting(self) -> bool:
+        return self._more
+
+    def queued_repositories(self) -> list[str]:
+        return [name for name, queue in self.queues.items() if queue]
+
+    def run_next(self, repo: str) -> bool:
+        if not self.queues[repo]:
+            return False
+        self.queues[repo].popleft()()
+        self.ran.append(repo)
+        return True
+
+    def expire(self, now: datetime) -> int:
+        self.expired.append(now)
+        return 0
+
+    def retention(self) -> None:
+        self.ran.append("retention")
+
+    def publish_capabilities(self) -> None:
+        self.published += 1
+
+    def cancel_running(self) -> None:
+        self.cancelled.set()
+
+    def health(self) -> dict[str, object]:
+        return {"last_sweep": None}
+
+    @property
+    def sweeps(self) -> int:
+        return self.taken.count(None)
+
+
+async def until(condition: Callable[[], object]) -> None:
+    """Wait until `condition` holds; fail the test if it never does."""
+    async with asyncio.timeout(DEADLINE):
+        while not condition():  # noqa: ASYNC110 (threads and the kernel set no event of ours)
+            await asyncio.sleep(0.005)

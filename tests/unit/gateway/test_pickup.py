@@ -1,0 +1,143 @@
+"""When flags are taken: at once where a name is known, everything once a minute, and never in a frenzy."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from recording_dispatcher import RecordingDispatcher, until
+
+from gateway.schedule.heartbeat import Heartbeat
+from gateway.schedule.pickup import NAMES_MAX, Pickup
+
+
+@asynccontextmanager
+async def picking(dispatcher: RecordingDispatcher, backstop: float = 60.0) -> AsyncIterator[Pickup]:
+    """A running pick-up; `pickup.queued_seen` and `pickup.stuck_seen` collect what it told."""
+    heartbeat = Heartbeat({"sweep": 60.0})
+    queued: list[str] = []
+    stuck: list[int] = []
+    pickup = Pickup(
+        dispatcher, heartbeat, queued=queued.extend, stuck=lambda: stuck.append(1), backstop_seconds=backstop
+    )
+    pickup.queued_seen, pickup.stuck_seen, pickup.heartbeat_seen = queued, stuck, heartbeat
+    task = asyncio.create_task(pickup.run())
+    try:
+        yield pickup
+    finally:
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        pickup.close()
+
+
+def test_names_that_arrive_together_are_taken_together_and_their_repositories_woken() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.queues["shop"].append(lambda: None)
+        async with picking(dispatcher) as pickup:
+            for name in (b"git_add.flag", b"git_commit.flag", b"git_add.flag"):
+                pickup.arrived(name)
+            await until(lambda: pickup.queued_seen == ["shop"])
+        assert dispatcher.taken == [frozenset({b"git_add.flag", b"git_commit.flag"})]
+
+    asyncio.run(scenario())
+
+
+def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        entered, go_on = threading.Event(), threading.Event()
+        original = dispatcher.queued_repositories
+
+        def slow() -> list[str]:
+            entered.set()
+            go_on.wait()
+            return original()
+
+        dispatcher.queued_repositories = slow
+        async with picking(dispatcher) as pickup:
+            pickup.arrived(b"git_add.flag")
+            await until(entered.is_set)
+            pickup.arrived(b"git_push.flag")
+            go_on.set()
+            await until(lambda: len(dispatcher.taken) == 2)
+        assert dispatcher.taken[1] == frozenset({b"git_push.flag"})
+
+    asyncio.run(scenario())
+
+
+def test_b06_without_a_sweep_in_time_one_is_made_and_the_scheduler_is_set_right() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher, backstop=0.02) as pickup:
+            await until(lambda: dispatcher.sweeps >= 2)
+            assert pickup.stuck_seen
+            assert pickup.heartbeat_seen.as_data()["troubles"]["sweep missed"] >= 1
+
+    asyncio.run(scenario())
+
+
+def test_b12_a_sweep_that_left_flags_behind_goes_on_at_once_while_there_is_room() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.left_behind.extend([(1000, True), (1000, True), (7, False)])
+        async with picking(dispatcher) as pickup:
+            pickup.sweep_soon()
+            await until(lambda: dispatcher.sweeps == 3)
+            assert not dispatcher.left_behind
+
+    asyncio.run(scenario())
+
+
+def test_a_sweep_that_found_no_room_waits_until_something_was_run() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.left_behind.extend([(0, True), (5, False)])
+        async with picking(dispatcher) as pickup:
+            pickup.sweep_soon()
+            await until(lambda: len(dispatcher.left_behind) == 1)
+            pickup.arrived(b"git_status.flag")
+            await until(lambda: len(dispatcher.taken) == 2)
+            assert dispatcher.sweeps == 1
+            pickup.room_again()
+            await until(lambda: not dispatcher.left_behind)
+
+    asyncio.run(scenario())
+
+
+def test_d03_more_names_than_are_remembered_become_one_sweep() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher) as pickup:
+            for number in range(NAMES_MAX + 1):
+                pickup.arrived(f"git_status.{number}.flag".encode())
+            await until(lambda: dispatcher.taken)
+        assert dispatcher.taken == [None]
+
+    asyncio.run(scenario())
+
+
+def test_a_failing_take_is_tried_again_and_counted() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.fail = RuntimeError("the database is away")
+        async with picking(dispatcher, backstop=0.01) as pickup:
+            await until(lambda: dispatcher.sweeps)
+            dispatcher.fail = None
+            await until(lambda: dispatcher.sweeps >= 2)
+            assert pickup.heartbeat_seen.as_data()["troubles"]["sweep failed"] == 1
+
+    asyncio.run(scenario())
+
+
+def test_flags_are_taken_in_a_thread_of_their_own() -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher) as pickup:
+            pickup.sweep_soon()
+            await until(lambda: dispatcher.sweeps)
+        assert dispatcher.threads == {"pickup_0"}
+
+    asyncio.run(scenario())
