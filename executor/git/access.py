@@ -68,7 +68,6 @@ def ssh_configuration(access: RemoteAccess) -> str:
             ("ServerAliveInterval", "15"),  # with the next line: a dead connection is noticed within a minute
             ("ServerAliveCountMax", "4"),
             ("ForwardAgent", "no"),
-            ("ProxyCommand", "none"),
             ("ControlPath", "none"),
             ("LogLevel", "ERROR"),
         ),

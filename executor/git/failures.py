@@ -44,6 +44,12 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             "Ask an operator to set the remote's new address.",
         ),
         (
+            r"SSL certificate problem|certificate verification failed|SSL: no alternative certificate",
+            "certificate_untrusted",
+            "The remote's certificate is not trusted by this host.",
+            "An operator has to install the authority's certificate, or name it in the settings.",
+        ),
+        (
             r"Could not resolve host|Connection refused|Connection timed out|Network is unreachable|No route to host"
             r"|Failed to connect|Connection reset|Connection closed|Temporary failure in name resolution"
             r"|early EOF|unexpected disconnect|server hung up|returned error: 5\d\d",
