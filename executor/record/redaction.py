@@ -27,6 +27,9 @@ _BLANK_LINE = re.compile(r"[+\- ]{0,4}\r?\n?\Z")
 _ONE_LINE_KEY = re.compile(
     r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)(?:\\[nr][A-Za-z0-9+/=]*|[ \t]+[A-Za-z0-9+/=]{40,})+"
 )
+# short words and object ids, most of what is masked: too short or too plain for any form (the shortest needs 22)
+_PLAIN_WORD = re.compile(r"[a-z0-9_]{0,20}|[0-9a-f]{40}|[0-9a-f]{64}")
+_ANY_NEEDLE = re.compile("|".join(sorted({re.escape(needle) for form in FORMS for needle in form.needles})))
 _SECRET_OPTION = re.compile(r"--?[a-z0-9-]{0,64}\Z", re.I)
 
 
@@ -50,6 +53,8 @@ class Redactor:
 
     def redact(self, text: str) -> str:
         """Given any text, return it with the secrets in it replaced by `***`. Never raises; linear in its length."""
+        if self._literals is None and _PLAIN_WORD.fullmatch(text):
+            return text
         for _ in range(_PASSES):
             masked = self._once(text)
             if masked == text:
@@ -94,6 +99,8 @@ class Redactor:
         if "PRIVATE KEY" in text:
             text = _mask_key_blocks(_ONE_LINE_KEY.sub(rf"\1{MASK}", text))
         lowered = text.lower()
+        if not _ANY_NEEDLE.search(lowered):
+            return text
         for form in FORMS:
             if any(needle in lowered for needle in form.needles):
                 text = form.pattern.sub(form.replacement, text)

@@ -1,0 +1,111 @@
+"""Changes of a request's state: compare-and-set, and the audit event in the same transaction. Nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TypedDict, Unpack
+
+from sqlalchemy import Update, bindparam, or_, update
+
+from executor.outcome import State
+from executor.policy.model import RiskClass
+from executor.record.lifecycle import check_arrow
+from executor.record.requests import RequestRow, in_state, storable
+from executor.record.schema import canonical_json, requests
+from executor.record.store import Transaction
+
+
+class Changes(TypedDict, total=False):
+    """What may change together with the state. `result` and `output` are masked as they are written."""
+
+    risk: RiskClass
+    argv: tuple[str, ...]
+    decision: Mapping[str, object]
+    binding: Mapping[str, object]
+    digest: str
+    result: Mapping[str, object]
+    output: str
+    expires_at: str
+
+
+def transition(
+    tx: Transaction,
+    request_id: str,
+    expected: State | frozenset[State],
+    to: State,
+    event_kind: str = "",
+    data: Mapping[str, object] | None = None,
+    **changes: Unpack[Changes],
+) -> bool:
+    """Move a request from one of the `expected` states to `to`; return False, changing nothing, if it is in none.
+
+    The event (`event_kind`, by default "request." and the new state) is written in the same transaction. Start and
+    end times are set by the states. Raises IllegalArrow (a bug) when one of `expected` may not become `to`.
+    """
+    befores = frozenset({expected}) if isinstance(expected, State) else expected
+    for before in befores:
+        check_arrow(before, to)
+    values = _values(tx, to, changes)
+    statement = _statement(befores, frozenset(values))
+    parameters = {f"new_{name}": value for name, value in values.items()}
+    parameters |= {"new_event_seq": tx.chain.next_seq, "of_host": tx.host, "of_id": request_id}
+    if tx.connection.execute(statement, parameters).rowcount == 0:
+        return False
+    tx.append(event_kind or f"request.{to}", request_id, data)
+    return True
+
+
+def _values(tx: Transaction, to: State, changes: Changes) -> dict[str, object]:
+    values: dict[str, object] = {"state": to, **changes}
+    for name in ("argv", "decision", "binding"):
+        if name in values:
+            values[name] = canonical_json(values[name])
+    if "result" in changes:
+        values["result"] = canonical_json(tx.redactor.redact_data(changes["result"]))
+    if "output" in changes:
+        values["output"] = storable(tx.redactor(changes["output"]))
+    if to is State.RUNNING:
+        values["started_at"] = tx.at
+    elif to.final:
+        values["finished_at"] = tx.at
+    return values
+
+
+@lru_cache(maxsize=256)
+def _statement(befores: frozenset[State], columns: frozenset[str]) -> Update:
+    """The update for one set of columns, built once: building it costs more than running it."""
+    return (
+        update(requests)
+        .where(
+            requests.c.host == bindparam("of_host"),
+            requests.c.id == bindparam("of_id"),
+            or_(*(requests.c.state == before for before in sorted(befores))),
+        )
+        .values({name: bindparam(f"new_{name}") for name in sorted(columns | {"event_seq"})})
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Recovery:
+    """What was found running at start, and what became of it."""
+
+    interrupted: tuple[RequestRow, ...]
+    requeued: tuple[RequestRow, ...]
+
+
+def recover_after_crash(tx: Transaction, run_again: Callable[[RequestRow], bool]) -> Recovery:
+    """At start, before anything runs: end what was running as interrupted, or queue it again.
+
+    `run_again` says which requests change nothing and can simply be run again. What was queued or awaiting approval
+    stays so. The rows returned are as they were found.
+    """
+    interrupted: list[RequestRow] = []
+    requeued: list[RequestRow] = []
+    for row in in_state(tx, State.RUNNING):
+        again = run_again(row)
+        to = State.QUEUED if again else State.INTERRUPTED
+        transition(tx, row.id, State.RUNNING, to, f"request.{to}", {"why": "the gateway stopped while it ran"})
+        (requeued if again else interrupted).append(row)
+    return Recovery(tuple(interrupted), tuple(requeued))
