@@ -259,5 +259,4 @@ def render(settings: Iterable[Setting]) -> str:
 
 
 def _escaped(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return escaped.replace("\n", "\\n").replace("\t", "\\t")
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
