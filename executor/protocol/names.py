@@ -29,7 +29,7 @@ _TOKEN = rb"[0-9a-f]{16}"
 _PRIVATE = re.compile(rb"\.claim\.%b\.(.+)" % _TOKEN)
 _TEMPORARY = re.compile(rb"\.publish\.%b" % _TOKEN)
 _SET_ASIDE = re.compile(rb"set-aside\.%b\..+" % _TOKEN)
-_RESULT = re.compile(rf"{RESULTS}/({NAME_PATTERN})\.json")
+_RESULT = re.compile(rf"{RESULTS}/({NAME_PATTERN}\.json)")
 _RESULT_FILE = re.compile(rb"(%b)\.json" % _NAME)
 
 
@@ -103,10 +103,10 @@ def is_set_aside(name: bytes) -> bool:
     return _SET_ASIDE.fullmatch(name) is not None
 
 
-def result_id(published: str) -> str | None:
-    """Given a name for publishing, return ID if it is `results/ID.json`, else None."""
+def result_file(published: str) -> bytes | None:
+    """Given a name for publishing, return the file's name within `results/` if it is `results/ID.json`, else None."""
     match = _RESULT.fullmatch(published)
-    return match[1] if match else None
+    return match[1].encode() if match else None
 
 
 def is_request_result(name: bytes) -> bool:

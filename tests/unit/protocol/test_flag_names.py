@@ -16,7 +16,7 @@ from executor.protocol.names import (
     parse_private,
     private_name,
     refusal_for,
-    result_id,
+    result_file,
     set_aside_name,
     temporary_name,
 )
@@ -152,18 +152,18 @@ def test_the_longest_name_still_fits_a_file_name_once_claimed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("published", "request_id"),
+    ("published", "file"),
     [
-        ("results/a-1.json", "a-1"),
-        ("results/git_add.json", "git_add"),
+        ("results/a-1.json", b"a-1.json"),
+        ("results/git_add.json", b"git_add.json"),
         ("results/../x.json", None),
         ("results/a.json\n", None),
         ("results/.json", None),
         ("git_status.txt", None),
     ],
 )
-def test_only_a_plain_id_names_a_result(published: str, request_id: str | None) -> None:
-    assert result_id(published) == request_id
+def test_only_a_plain_id_names_a_result(published: str, file: bytes | None) -> None:
+    assert result_file(published) == file
 
 
 def test_the_latest_result_of_an_operation_is_not_one_requests_result() -> None:
