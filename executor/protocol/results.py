@@ -159,7 +159,12 @@ def build_result(
 
 def showable(text: str) -> str:
     """Make control characters visible (as `\\x1b`), so that no text can drive the terminal of who prints it."""
-    return _UNSHOWABLE.sub(lambda match: match[0].encode("ascii", "backslashreplace").decode(), text)
+    return _UNSHOWABLE.sub(_escape, text)
+
+
+def _escape(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 def one_line(text: str) -> str:

@@ -61,4 +61,14 @@ def small_disk(shared: Path) -> Iterator[Path]:
     if mounted.returncode:
         pytest.skip(f"needs to be allowed to mount: {mounted.stderr.strip()}")
     yield shared
-    subprocess.run(["umount", shared], check=True)
+    subprocess.run(["umount", "--lazy", shared], check=True)  # some descriptor may still be open
+
+
+@pytest.fixture
+def remount(small_disk: Path) -> Callable[[str], None]:
+    """Return a function that mounts the small disk again with an option."""
+    return lambda option: _run("mount", "-o", f"remount,{option}", small_disk)
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run(command, check=True)
