@@ -1,7 +1,7 @@
 """The command line: which verbs there are, and how a verb's end becomes an exit code.
 
-Exit codes: 0 done; 1 no (the answer is no, or it could not be done); 2 the command line is wrong; 78 the
-configuration is (EX_CONFIG: systemd is told not to restart on it, E10); 130 interrupted.
+Exit codes: 0 done; 1 no (the answer is no, or it could not be done); 2 the command line is wrong; 70 a bug; 78 the
+configuration is wrong (EX_CONFIG: systemd is told not to restart on it, E10); 130 interrupted.
 """
 
 from __future__ import annotations
@@ -11,19 +11,20 @@ import importlib
 import os
 import signal
 import sys
+import traceback
 from collections.abc import Sequence
 from types import ModuleType
 
-from executor.errors import ConfigError, Problem
+from executor.errors import ConfigError, Problem, Unavailable
 
-EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_CONFIG = 0, 1, 2, 78
+EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_BUG, EXIT_CONFIG, EXIT_INTERRUPTED = 0, 1, 2, 70, 78, 130
 
 # verb -> (module in gateway.commands, what it does). The module has `arguments(verb, parser)` and `run(options)`, and
 # is imported only for its own verbs: a decision typed at a prompt should not wait for a scheduler to be loaded.
 VERBS: dict[str, tuple[str, str]] = {
     "run": ("serve", "serve the shared directory until told to stop"),
     "tick": ("serve", "take and run what waits, once (for cron)"),
-    "status": ("look", "how the gateway is"),
+    "status": ("status", "how the gateway is"),
     "pending": ("look", "the requests that wait for a yes or no"),
     "why": ("look", "the whole story of one request"),
     "approve": ("decide", "say yes to a request"),
@@ -56,8 +57,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _explain(problem, EXIT_CONFIG)
     except Problem as problem:
         return _explain(problem, EXIT_NO)
+    except OSError as error:
+        return _explain(Unavailable("system", f"{error.filename or 'the system'}: {error.strerror}"), EXIT_NO)
     except KeyboardInterrupt:
-        return 130
+        return EXIT_INTERRUPTED
+    except Exception:  # noqa: BLE001 (a bug: said in full, for the report of it, but never with a secret)
+        return _explain(Unavailable("bug", traceback.format_exc(), "this is a mistake in ops-gateway"), EXIT_BUG)
 
 
 def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, ModuleType | None]:
@@ -82,9 +87,9 @@ def _explain(problem: Problem, code: int) -> int:
     from executor.record.display import visible
     from executor.record.redaction import redact
 
-    sys.stderr.write(f"ops-gateway: {visible(redact(problem.message))}\n")
+    sys.stderr.write(f"ops-gateway: {visible(redact(problem.message), multiline=True)}\n")
     if problem.hint:
-        sys.stderr.write(f"  {visible(redact(problem.hint))}\n")
+        sys.stderr.write(f"  {visible(redact(problem.hint), multiline=True)}\n")
     return code
 
 

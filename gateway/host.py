@@ -14,7 +14,7 @@ from loguru import logger
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.schedule import jobs
-from gateway.schedule.heartbeat import Heartbeat, write_health
+from gateway.schedule.heartbeat import PERIODS, Heartbeat, write_health
 from gateway.schedule.pickup import Pickup
 from gateway.schedule.watch import Watcher
 from gateway.schedule.workers import Workers
@@ -46,7 +46,7 @@ class Host:
 
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings, self._dispatcher = settings, dispatcher
-        self._heartbeat = Heartbeat(jobs.PERIODS)
+        self._heartbeat = Heartbeat(PERIODS)
         self._pickup = Pickup(dispatcher, self._heartbeat, queued=self._run_queued, stuck=self._realign)
         names = [repository.name for repository in settings.served]
         self._workers = Workers(dispatcher, names, drained=self._pickup.room_again)

@@ -42,8 +42,7 @@ def unsafe_choices(settings: Settings) -> list[str]:
     """Given settings, return what was chosen that weakens a promise, one sentence each."""
     if not settings.unsafe_run_without_confinement:
         return []
-    how = "is switched off" if settings.confine == "off" else "is not insisted on"
-    return [f"GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: the kernel sandbox around git {how}"]
+    return ["GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it"]
 
 
 def stray_names() -> list[str]:
@@ -74,8 +73,6 @@ def _contradictions(settings: Settings) -> list[str]:
     said.extend(
         f"repositories: the name {name} is given twice" for name in sorted({n for n in names if names.count(n) > 1})
     )
-    if settings.confine == "off" and not settings.unsafe_run_without_confinement:
-        said.append("GATEWAY_CONFINE: off needs GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT=true beside it")
     return said + _misplaced(settings)
 
 

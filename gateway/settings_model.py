@@ -134,15 +134,15 @@ class Settings(BaseSettings):
         "/run/user/1000/ssh-agent.socket",
         default=None,
     )
-    confine: Literal["required", "off"] = _field(
-        "Whether git runs in a kernel sandbox. Where the kernel cannot, operations that touch the work tree are "
-        "refused. `off` is accepted only together with the next setting.",
+    confine: Literal["required"] = _field(
+        "git runs in a kernel sandbox; where the kernel cannot, operations that touch the work tree are refused. "
+        "There is no other value: to run them all the same is the next setting.",
         "required",
         default="required",
     )
     unsafe_run_without_confinement: bool = _field(
-        "Run git although the kernel cannot confine it (or confining is off). A hostile agent can then make git read "
-        "and write outside the work tree.",
+        "Run git where the kernel cannot confine it. Whoever can write the work tree can then make git read and "
+        "write the gateway user's files and run programs.",
         "false",
         default=False,
     )

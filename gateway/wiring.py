@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from executor.config import ExecutorConfig, Limits, RepositoryConfig
+from executor.errors import Refused
 from executor.git.access import RemoteAccess
 from executor.policy.model import Policy
 from executor.record.redaction import Redactor
@@ -13,6 +17,8 @@ from gateway.settings_model import Settings
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
+
+    from executor.record.store import Store
 
 
 def policy(settings: Settings) -> Policy:
@@ -75,3 +81,30 @@ def dispatcher(settings: Settings) -> Dispatcher:
     from executor.dispatch import Dispatcher
 
     return Dispatcher(executor_config(settings))
+
+
+@contextmanager
+def record(settings: Settings) -> Iterator[Store]:
+    """Given the settings, open the record for as long as the block lasts, beside a gateway that may be running.
+
+    Raise Refused for anybody but the owner of the state directory, root included: files that root left in there the
+    gateway could not write.
+    """
+    from executor.record.audit import load_or_create_key
+    from executor.record.store import Store
+
+    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owner = settings.state_dir.stat().st_uid
+    if owner != os.geteuid():
+        hint = f"sudo -u '#{owner}' ops-gateway ..."
+        raise Refused("not_the_owner", f"the state directory belongs to uid {owner}, which is not you", hint)
+    store = Store.open(
+        settings.database_url.get_secret_value() or f"sqlite:///{settings.state_dir}/gateway.db",
+        host=settings.host_name,
+        key=load_or_create_key(settings.state_dir / "audit.key"),
+        redactor=redactor(settings),
+    )
+    try:
+        yield store
+    finally:
+        store.close()

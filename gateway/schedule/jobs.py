@@ -18,16 +18,13 @@ from apscheduler.events import (
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from loguru import logger
 
-from gateway.schedule.heartbeat import Heartbeat
+from gateway.schedule.heartbeat import PERIODS, Heartbeat
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
 
     from gateway.schedule.pickup import Pickup
 
-MINUTE = 60.0
-HOUR = 3600.0
-PERIODS = {"sweep": MINUTE, "expire": MINUTE, "publish": MINUTE, "retention": 6 * HOUR}  # seconds
 FIRST = {"retention": 600.0}  # seconds after the start; the others run at once
 _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
 

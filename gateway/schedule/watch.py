@@ -15,6 +15,7 @@ from asyncinotify import Event, Inotify, Mask, Watch
 from loguru import logger
 
 from executor.protocol.names import parse_name
+from gateway.schedule.wake import WAKE
 
 # A flag is complete when its writer closed it or renamed it there. Not CREATE: it comes before the content (D02).
 # What is neither (a link, a FIFO) is refused anyway, and the sweep does that.
@@ -24,8 +25,6 @@ _LOSSES = Mask.DELETE_SELF | Mask.MOVE_SELF | Mask.UNMOUNT | Mask.IGNORED
 _REPLACEMENTS = Mask.CREATE | Mask.DELETE | Mask.MOVE
 _EVENTS_AT_ONCE = 256  # of the longest names: a buffer of 70 KB
 LOST_RETRY_SECONDS = 2.0  # how often a directory that is gone is looked for
-
-WAKE = "wake"  # in the state directory: touched by the command line after a decision
 
 
 class Watcher:
@@ -125,9 +124,3 @@ def _identity(path: Path) -> tuple[int, int] | None:
     except OSError:
         return None
     return facts.st_dev, facts.st_ino
-
-
-def wake(state: Path) -> None:
-    """Given the state directory, tell the gateway that serves it, if one runs, that something was decided."""
-    descriptor = os.open(state / WAKE, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    os.close(descriptor)

@@ -21,13 +21,13 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from recording_dispatcher import RecordingDispatcher, until
 
 from gateway.schedule import jobs
-from gateway.schedule.heartbeat import Heartbeat
+from gateway.schedule.heartbeat import PERIODS, Heartbeat
 
 
 @asynccontextmanager
 async def scheduled() -> AsyncIterator[tuple[AsyncIOScheduler, jobs.Duties]]:
     """A started scheduler over a recording dispatcher; a sweep that is asked for counts as completed."""
-    heartbeat = Heartbeat(jobs.PERIODS)
+    heartbeat = Heartbeat(PERIODS)
     pickup = SimpleNamespace(sweep_soon=lambda: heartbeat.completed("sweep"))
     duties = jobs.Duties(RecordingDispatcher(), pickup, heartbeat, told=lambda: None)
     scheduler = jobs.schedule(duties)
@@ -99,7 +99,7 @@ def test_b01_a_job_that_takes_too_long_is_reported_and_not_started_again_beside_
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     async def scenario() -> None:
-        monkeypatch.setitem(jobs.PERIODS, "expire", 0.04)
+        monkeypatch.setitem(PERIODS, "expire", 0.04)
         go_on = threading.Event()
         async with scheduled() as (_, duties):
             await until(lambda: "expire" in completed(duties))

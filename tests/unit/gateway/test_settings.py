@@ -167,9 +167,12 @@ def test_a_directory_that_cannot_stand_in_a_flag_name_is_served_as_repo(
 
 
 @pytest.mark.usefixtures("places")
-def test_confining_is_switched_off_only_with_the_long_name_beside_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_confining_cannot_be_switched_off_and_doing_without_it_is_an_unsafe_choice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("GATEWAY_CONFINE", "off")
-    assert "GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT=true" in refusal()
+    assert "GATEWAY_CONFINE: " in refusal()
+    monkeypatch.setenv("GATEWAY_CONFINE", "required")
     monkeypatch.setenv("GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT", "true")
     assert "GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT" in settings.unsafe_choices(settings.load())[0]
 

@@ -15,7 +15,8 @@ from asyncinotify import Event, Mask
 from recording_dispatcher import until
 
 from gateway.schedule import watch
-from gateway.schedule.watch import Watcher, wake
+from gateway.schedule.wake import wake
+from gateway.schedule.watch import Watcher
 
 
 @dataclass

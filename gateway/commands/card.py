@@ -1,0 +1,57 @@
+"""A request as an operator must see it before saying yes: everything that the decision depends on, nothing hidden."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+
+from executor.record.approvals import Approval
+from executor.record.requests import RequestRow
+from gateway.approvals.decisions import DIGEST_SHORT
+from gateway.commands.terminal import age, exactly, heading, paragraph
+
+CARD_LIMIT = 64 * 1024  # characters; nobody reads more than that before saying yes
+_SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id"})
+
+
+def card(host: str, request: RequestRow, approval: Approval, now: datetime | None = None) -> str:
+    """Return the text for a terminal. It is never cut; see `can_be_read` for whether it may be approved."""
+    return "\n".join(_lines(host, request, approval, now))
+
+
+def can_be_read(text: str) -> bool:
+    """Return whether a card is short enough to be read in full, without which it must not be approved (A31)."""
+    return len(text) <= CARD_LIMIT
+
+
+def _lines(host: str, request: RequestRow, approval: Approval, now: datetime | None) -> Iterator[str]:
+    yield heading(f"{request.id}: {request.operation} in {request.repo} on {host}")
+    yield exactly("command", request.argv)
+    if request.reason:
+        yield paragraph("agent", f"says: {request.reason}")
+    yield paragraph("class", approval.risk)
+    for reason in approval.reasons:
+        yield paragraph("why", reason)
+    yield from _facts(approval.shown)
+    more = f", {approval.quorum} must say yes" if approval.quorum > 1 else ""
+    yield paragraph("expires", f"{age(datetime.fromisoformat(approval.expires_at), now)}{more}")
+    yield paragraph("decide", f"ops-gateway approve {request.id} --digest {approval.digest[:DIGEST_SHORT]}")
+
+
+def _facts(shown: Mapping[str, object]) -> Iterator[str]:
+    """Yield what would change, as it was found when it was asked."""
+    for name, value in shown.items():
+        if name in _SHOWN_ELSEWHERE or value in (None, "", [], {}):
+            continue
+        yield paragraph(name.replace("_", " ")[:9], as_words(value))
+
+
+def as_words(value: object) -> str:
+    """Given a value as JSON holds it, return it in lines of plain text."""
+    if isinstance(value, Mapping):
+        return "\n".join(f"{name}: {as_words(part)}" for name, part in value.items())
+    if isinstance(value, list | tuple):
+        return "\n".join(as_words(part) for part in value)
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -1,0 +1,102 @@
+"""`ops-gateway status`: how the gateway is, on one screen."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+from executor.outcome import State
+from executor.record import controls, requests
+from executor.sandbox.confinement import Confinement
+from gateway import settings as configuration
+from gateway import wiring
+from gateway.commands.card import as_words
+from gateway.commands.terminal import age, heading, paragraph
+from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS, read_health
+from gateway.settings_model import Settings
+from gateway.single import holder
+
+_SAID_ALREADY = ("pid", "watching", "heartbeat", "last_sweep")
+
+
+def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
+    """Declare what the verb takes."""
+    parser.add_argument("--json", action="store_true", help="for programs")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Show it. Return 1 when no gateway runs, or it does not get on."""
+    settings = configuration.load()
+    found = look(settings)
+    print(json.dumps(found) if options.json else "\n".join(as_text(found)))
+    return int(bool(found["troubles"]))
+
+
+def look(settings: Settings) -> dict[str, Any]:
+    """Given the settings, return how things are, as JSON can hold it."""
+    health = read_health(settings.state_dir)
+    with wiring.record(settings) as store, store.reading() as reading:
+        states = Counter(request.state for request in requests.open_requests(reading))
+        freeze = controls.frozen(reading)
+        anchor = store.anchor_problem
+    served_by = holder(settings.state_dir)
+    found: dict[str, Any] = {
+        "host": settings.host_name,
+        "served_by": served_by,
+        "repositories": {each.name: str(each.path) for each in settings.served},
+        "shared_dir": str(settings.shared_dir),
+        "confinement": Confinement(unsafe=settings.unsafe_run_without_confinement).report().summary,
+        "unsafe": configuration.unsafe_choices(settings),
+        "frozen": {"reason": freeze.reason, "by": freeze.by, "at": freeze.at} if freeze else None,
+        "requests": {state.value: states[state] for state in (State.AWAITING_APPROVAL, State.QUEUED, State.RUNNING)},
+        "health": health if served_by else {},
+    }
+    found["troubles"] = list(_troubles(found, anchor, datetime.now(UTC)))
+    return found
+
+
+def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> Iterator[str]:
+    if not found["served_by"]:
+        yield "no gateway runs: flags wait (ops-gateway run)"
+    elif (sweep := _last_sweep(found)) is None or (now - sweep).total_seconds() > STALE_PERIODS * PERIODS["sweep"]:
+        yield f"the last sweep was {age(sweep, now)}: see the gateway's log"
+    if anchor:
+        yield f"audit log: {anchor} (ops-gateway audit verify)"
+    for name, value in found["health"].items():
+        if name not in _SAID_ALREADY and value:
+            yield f"{name.replace('_', ' ')}: {as_words(value)}"
+
+
+def _last_sweep(found: Mapping[str, Any]) -> datetime | None:
+    """Return when flags were last looked for; what is planned next would say nothing (B14)."""
+    moment = found["health"].get("heartbeat", {}).get("completed", {}).get("sweep")
+    return datetime.fromisoformat(moment) if moment else None
+
+
+def as_text(found: Mapping[str, Any]) -> Iterator[str]:
+    """Given how things are, yield the lines for a person."""
+    mood = "bad" if found["troubles"] else "good"
+    yield heading(f"{found['host']}: {'see below' if found['troubles'] else 'all is well'}", mood)
+    yield paragraph("serves", "\n".join(f"{name}  {path}" for name, path in found["repositories"].items()))
+    yield paragraph("flags in", found["shared_dir"])
+    if found["served_by"]:
+        yield paragraph("process", f"{found['served_by']}, last sweep {age(_last_sweep(found))}")
+        yield paragraph("notices", found["health"].get("watching", "by sweep"))
+    yield paragraph("git", found["confinement"])
+    counts = found["requests"]
+    yield paragraph(
+        "requests",
+        f"{counts['running']} running, {counts['queued']} queued, {counts['awaiting_approval']} awaiting approval",
+    )
+    if found["frozen"]:
+        yield paragraph(
+            "FROZEN", f"by {found['frozen']['by']} at {found['frozen']['at']}: {found['frozen']['reason']}"
+        )
+    for choice in found["unsafe"]:
+        yield paragraph("UNSAFE", choice)
+    for trouble in found["troubles"]:
+        yield paragraph("trouble", trouble)

@@ -1,0 +1,47 @@
+"""What a check of the set-up says."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+
+from executor.errors import Problem
+
+
+class Level(StrEnum):
+    OK = "ok"
+    WARN = "warn"  # works, and could be better
+    FAIL = "fail"  # does not work, or breaks a promise
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at: its name, how it is, what is so, and what mends it (empty where nothing must)."""
+
+    name: str
+    level: Level
+    what: str
+    mend: str = ""
+
+
+def ok(name: str, what: str) -> Check:
+    return Check(name, Level.OK, what)
+
+
+def warn(name: str, what: str, mend: str) -> Check:
+    return Check(name, Level.WARN, what, mend)
+
+
+def fail(name: str, what: str, mend: str) -> Check:
+    return Check(name, Level.FAIL, what, mend)
+
+
+def each(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
+    """Yield what `look` finds; where it raises, that is what was found, and the other checks go on (E09)."""
+    try:
+        yield from look()
+    except Problem as problem:
+        yield fail(name, problem.message, problem.hint)
+    except OSError as error:
+        yield fail(name, f"{error.filename or name}: {error.strerror}", "check that it exists and who may use it")

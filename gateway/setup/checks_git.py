@@ -1,0 +1,67 @@
+"""Checks of git: the program, the kernel that confines it, and each repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from executor.errors import Refused
+from executor.git.repository import GIT_PROGRAM, OLDEST_GIT, RepositoryPaths, open_repository
+from executor.sandbox.confinement import Confinement
+from executor.sandbox.environment import base_environment
+from executor.sandbox.process import ProcessRunner
+from gateway.settings_model import Settings
+from gateway.setup.check import Check, fail, ok, warn
+
+_VERSION_SECONDS = 10.0
+
+
+def program(_settings: Settings) -> Iterator[Check]:
+    """git must be there and new enough for a tree that an agent writes."""
+    oldest = ".".join(map(str, OLDEST_GIT))
+    runner = ProcessRunner(Confinement())
+    said = runner.run(
+        (str(GIT_PROGRAM), "version"),
+        env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (git version writes nothing)
+        cwd=Path("/"),
+        profile=None,
+        deadline=_VERSION_SECONDS,
+    ).stdout.decode("ascii", "replace")
+    found = re.match(r"git version (\d+)\.(\d+)", said)
+    if found is None or (int(found[1]), int(found[2])) < OLDEST_GIT:
+        yield fail("git", f"{GIT_PROGRAM}: {said.strip()}", f"install git {oldest} or newer")
+    else:
+        yield ok("git", said.strip())
+
+
+def confinement(settings: Settings) -> Iterator[Check]:
+    """Without the kernel's help the work tree is a race that no check wins."""
+    unsafe = settings.unsafe_run_without_confinement
+    report = Confinement(unsafe=unsafe).report()
+    if not report.confined:
+        say = warn if unsafe else fail
+        yield say("confinement", report.summary, "use a kernel with Landlock (5.13 or newer, `landlock` in lsm=)")
+    elif report.missing:
+        yield ok("confinement", f"{report.summary}; a newer kernel would add: {', '.join(report.missing)}")
+    else:
+        yield ok("confinement", report.summary)
+
+
+def repositories(settings: Settings) -> Iterator[Check]:
+    """Each repository must be adopted, and its git directories the gateway's alone."""
+    runner = ProcessRunner(Confinement(unsafe=settings.unsafe_run_without_confinement))
+    for repository in settings.served:
+        name = f"repository {repository.name}"
+        paths = paths_of(settings, repository.name, repository.path)
+        try:
+            open_repository(paths, runner, shared_dir=settings.shared_dir)
+        except Refused as refused:
+            yield fail(name, refused.message, refused.hint)
+        else:
+            yield ok(name, f"{repository.path} is adopted; its git directory is {paths.local}")
+
+
+def paths_of(settings: Settings, name: str, work_tree: Path) -> RepositoryPaths:
+    """Return where the parts of a configured repository lie."""
+    return RepositoryPaths(name, work_tree, settings.state_dir / "repos" / name)
