@@ -14,13 +14,14 @@ from pathlib import Path
 
 from executor.errors import Failed
 from executor.git.failures import failure
-from executor.git.questions import refs, remotes, text
+from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
 
 LS_REMOTE_SECONDS = 60.0
 TRANSFER_SECONDS = 600.0
 TAGS = "refs/tags/"
+_INCOMING = "refs/gateway/incoming"  # in the transfer repository, for as long as one fetch takes
 _SHOWN_CHARACTERS = 2000
 
 
@@ -69,12 +70,19 @@ def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, 
 
 
 def fetch(
-    git: Git, remote: str, sources: Sequence[str] = (), *, options: Sequence[str] = (), prune: bool = False
+    git: Git,
+    remote: str,
+    sources: Sequence[str] = (),
+    *,
+    options: Sequence[str] = (),
+    prune: bool = False,
+    move_tags: bool = False,
 ) -> tuple[RefChange, ...]:
     """Fetch from `remote` and return which refs of the local repository moved.
 
     Given `sources` (branches or refs of the remote) only those, else what the remote is configured to give.
-    `options` are git's own for depth and tags. Tracking refs follow the remote; a tag that exists is left alone.
+    `options` are git's own for depth and tags. Tracking refs follow the remote; a tag that exists is left alone
+    unless `move_tags`.
     Raises Failed with a named code, TimedOut("remote_timeout").
     """
     _share_shallow(git)
@@ -83,7 +91,38 @@ def fetch(
         arguments.append("--prune")
     git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True,
                  deadline=TRANSFER_SECONDS)  # fmt: skip
-    return _take_over(git, remote, prune=prune)
+    return _take_over(git, remote, prune=prune, move_tags=move_tags)
+
+
+def fetch_into(git: Git, remote: str, source: str, destination: str, *, force: bool = False) -> RefChange | None:
+    """Fetch `source` of `remote` into the local branch or tag `destination`; return how it moved, None if it did not.
+
+    As in git-fetch(1): only forward unless `force`, and never the branch that is checked out. Raises Failed:
+    `branch_in_use`, `non_fast_forward`, or a code of `failures`.
+    """
+    if not destination.startswith("refs/"):
+        destination = (TAGS if source.startswith(TAGS) else HEADS) + destination
+    if destination == f"{HEADS}{head(git).branch}":
+        raise Failed(
+            "branch_in_use", f"{destination} is checked out, so it is not fetched into.", "Use pull instead."
+        )
+    git.transfer(["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--no-write-fetch-head", "--",
+                  remote, f"+{source}:{_INCOMING}"], address=address_of(git, remote), objects=True,
+                 deadline=TRANSFER_SECONDS)  # fmt: skip
+    new = _transfer_refs(git, (_INCOMING,))[_INCOMING]
+    git.transfer(["update-ref", "-d", _INCOMING])
+    old = refs(git, destination).get(destination)
+    if old == new:
+        return None
+    if old is not None and not force and not (destination.startswith(HEADS) and is_ancestor(git, old, new)):
+        raise Failed(
+            "non_fast_forward",
+            f"{destination} has what the remote's {source} lacks; it was left as it is.",
+            "Fetch into another name, or look at both with git_cmd: log.",
+        )
+    change = RefChange(destination, old, new)
+    update_refs(git, [change], f"fetch {remote} {source}")
+    return change
 
 
 def push(
@@ -129,12 +168,12 @@ def update_refs(git: Git, updates: Sequence[RefChange], message: str) -> None:
     git.local(["update-ref", "-m", message, "--stdin", "-z"], stdin="".join(lines).encode("utf-8", "surrogateescape"))
 
 
-def _take_over(git: Git, remote: str, *, prune: bool) -> tuple[RefChange, ...]:
+def _take_over(git: Git, remote: str, *, prune: bool, move_tags: bool = False) -> tuple[RefChange, ...]:
     """Bring the tracking refs, new tags, the cut of a shallow history and FETCH_HEAD into the local repository."""
     tracking = f"refs/remotes/{remote}/"
     theirs = _transfer_refs(git, (tracking, TAGS))
     ours = refs(git, tracking) | refs(git, TAGS)
-    changes = plan_take_over(ours, theirs, tracking, prune=prune)
+    changes = plan_take_over(ours, theirs, tracking, prune=prune, move_tags=move_tags)
     for name in ("shallow", "FETCH_HEAD"):
         _mirror(git.paths.transfer / name, git.paths.local / name)
     update_refs(git, changes, f"fetch {remote}")
@@ -142,16 +181,17 @@ def _take_over(git: Git, remote: str, *, prune: bool) -> tuple[RefChange, ...]:
 
 
 def plan_take_over(
-    ours: Mapping[str, str], theirs: Mapping[str, str], tracking: str, *, prune: bool
+    ours: Mapping[str, str], theirs: Mapping[str, str], tracking: str, *, prune: bool, move_tags: bool = False
 ) -> tuple[RefChange, ...]:
     """Return how local refs have to move to follow the transfer repository's (pure).
 
-    Tracking refs follow, also backwards; with `prune` those that are gone go. Tags are only added.
+    Tracking refs follow, also backwards; with `prune` those that are gone go. Tags are
+    only added, unless `move_tags`.
     """
     moved = [
         RefChange(ref, ours.get(ref), new)
         for ref, new in sorted(theirs.items())
-        if ours.get(ref) != new and (ref.startswith(tracking) or ref not in ours)
+        if ours.get(ref) != new and (move_tags or ref.startswith(tracking) or ref not in ours)
     ]
     followed = (ref for ref in sorted(ours) if ref.startswith(tracking) and ref != f"{tracking}HEAD")
     gone = [RefChange(ref, ours[ref], None) for ref in followed]

@@ -16,7 +16,7 @@ class RepositoryState:
 
     head: str
     refs: dict[str, str]
-    index: str  # entries with flags and stages, and how they differ from HEAD and files
+    index: str  # entries with flags and stages, and how they differ from HEAD
     files: dict[str, tuple[str, bytes]]  # path -> (kind, content or target), ignored ones left out
     unfinished: frozenset[str]
     stash: str
@@ -31,7 +31,7 @@ def state_of(repository: Adopted) -> RepositoryState:
     return RepositoryState(
         head=(git_dir / "HEAD").read_text(),
         refs={name: value for name, value in refs.items() if not name.startswith("refs/rescue/")},
-        index=repository.plain("ls-files", "--stage", "-v") + repository.plain("status", "--porcelain=v2"),
+        index=repository.plain("ls-files", "--stage", "-v") + repository.plain("diff", "--cached", "--raw"),
         files=files_of(repository),
         unfinished=frozenset(name for name in _NOTES if (git_dir / name).exists()),
         stash=stash.read_text() if stash.exists() else "",

@@ -1,0 +1,118 @@
+"""What must hold before and after a command that a person would type: no embedded repository gets in, and what was
+approved is what is there."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+
+from executor.errors import Failed
+from executor.git.index_draft import refuse_gitlinks
+from executor.git.questions import Head, head, index_gitlinks, resolve, split_z, tree_gitlinks
+from executor.git.repository import Git
+from executor.policy.model import Command, Contact, RiskClass
+
+# Commands that bring the trees of commits they name into index and work tree, and what they take when none is named.
+_BRINGS_IN = {
+    "checkout": "HEAD",
+    "switch": "HEAD",
+    "restore": "HEAD",
+    "reset": "HEAD",
+    "merge": "@{upstream}",
+    "rebase": "@{upstream}",
+    "cherry-pick": None,
+    "revert": None,
+    "stash apply": "refs/stash",
+    "stash pop": "refs/stash",
+    "stash branch": "refs/stash",
+}
+_IGNORES_NESTED = "--ignore-submodules=all"
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    """How things stood before a command: HEAD, and the commits that its operands named."""
+
+    at: Head
+    targets: Mapping[str, str]
+
+
+def check_bound(git: Git, bound: Mapping[str, str]) -> None:
+    """Raise Failed("ref_moved") unless each name still stands for the object that was shown for approval."""
+    for name, object_id in bound.items():
+        if resolve(git, name, "object") != object_id and resolve(git, name) != object_id:
+            raise Failed(
+                "ref_moved",
+                f"{name} is no longer the {object_id[:10]} that was approved; nothing was run.",
+                "Look at what changed and ask again.",
+            )
+
+
+def look_before(git: Git, command: Command) -> Before:
+    """Return where HEAD is and what the command's operands name."""
+    named = {word: resolve(git, "@{-1}" if word == "-" else word) for word in command.operands}
+    return Before(head(git), {word: commit for word, commit in named.items() if commit is not None})
+
+
+def refuse_nested(git: Git, command: Command) -> None:
+    """Raise Refused("embedded_repository") where git would look into nested repositories, or bring one in."""
+    if git.submodules:
+        return
+    looks_around = command.contact in (Contact.READ, Contact.WRITE) and _IGNORES_NESTED not in command.inject
+    if looks_around or (command.contact is Contact.WRITE and command.risk is not RiskClass.READ):
+        refuse_gitlinks(index_gitlinks(git))
+    if command.subcommand in _BRINGS_IN:
+        default = _BRINGS_IN[command.subcommand]
+        for rev in command.operands or ([default] if default else []):
+            refuse_gitlinks(brought_in(git, rev))
+        for name, value in command.options:
+            if name in ("--source", "-s", "--onto") and value and command.subcommand in ("restore", "rebase"):
+                refuse_gitlinks(brought_in(git, value))
+
+
+def brought_in(git: Git, rev: str) -> tuple[str, ...]:
+    """Return the gitlinks in the tree of `rev`, or in what any commit of the range `rev` touches."""
+    if ".." in rev:
+        done = git.local(
+            ["log", "--format=", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--end-of-options", rev, "--"],
+            check=False,
+            exact=True,
+        )
+        fields = split_z(done.stdout)
+        return tuple(sorted({path for meta, path in pairwise(fields) if meta[:15].endswith(" 160000 ")}))
+    commit = resolve(git, "@{-1}" if rev == "-" else rev)
+    return tree_gitlinks(git, commit) if commit is not None else ()
+
+
+@contextmanager
+def backed_out(git: Git) -> Iterator[None]:
+    """Watch over a command that changes the index; should it let a gitlink in, put index and HEAD back.
+
+    Raises Refused("embedded_repository") then. The work tree is not touched: only index and branch moved.
+    """
+    real, kept = git.paths.local / "index", git.paths.tmp / "index.before"
+    kept.unlink(missing_ok=True)
+    if real.exists():
+        shutil.copy2(real, kept)
+    known, at = set(index_gitlinks(git)), head(git)
+    try:
+        yield
+    finally:
+        added = set(index_gitlinks(git)) - known
+        if added:
+            _put_back(git, at)
+            if kept.exists():
+                kept.rename(real)
+            else:
+                real.unlink(missing_ok=True)
+        kept.unlink(missing_ok=True)
+    refuse_gitlinks(added)
+
+
+def _put_back(git: Git, at: Head) -> None:
+    now = head(git)
+    if now.branch == at.branch and now.commit != at.commit and at.commit is not None:
+        git.local(["update-ref", "-m", "an embedded repository was backed out", "HEAD", at.commit, now.commit or ""])

@@ -1,0 +1,126 @@
+"""git_cmd: runs a command that the grammar has judged, in the way its row of the table names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from executor.errors import Failed, Problem
+from executor.git import run_pull, run_push, run_remotes, run_transfers
+from executor.git.failures import failure
+from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_nested
+from executor.git.index_draft import draft_index
+from executor.git.index_lock import clear_stale_lock
+from executor.git.questions import staged
+from executor.git.reports import fallen, listing, spoken, succeeded
+from executor.git.repository import Git
+from executor.git.verification import verify
+from executor.outcome import Outcome, State
+from executor.policy.model import Command, Contact, RiskClass
+from executor.sandbox.process import Completed
+
+COMMAND_SECONDS = 300.0
+_ANSWERS_NO = 1  # exit code with which git answers "no" or "different" (grep, diff --exit-code, merge-base …)
+
+
+def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = None) -> Outcome:
+    """Run a judged command and return its outcome.
+
+    `bound` maps names of the command (revisions) to the object ids that an approval was given for; where one stands
+    for another object now, nothing runs. Every expected difficulty is in the outcome.
+    """
+    try:
+        check_bound(git, bound or {})
+        return _RUNNERS[command.runner](git, command)
+    except Problem as problem:
+        return fallen(command.argv, problem)
+
+
+def arguments(command: Command, *, leave_out: frozenset[str] = frozenset()) -> list[str]:
+    """Return the words for git: the sub-command, the host's own options, then what was judged."""
+    name = command.subcommand.split()
+    words = [word for word in command.argv[1 + len(name) :] if word not in leave_out]
+    return [*name, *command.inject, *words]
+
+
+def _local(git: Git, command: Command) -> Outcome:
+    """Anything that needs no more than one git on the local repository."""
+    if command.risk is RiskClass.READ:
+        refuse_nested(git, command)
+        return _report(git, command, _start(git, command), None)
+    note = clear_stale_lock(git)
+    refuse_nested(git, command)
+    before = look_before(git, command)
+    if command.contact is Contact.NONE:
+        return _report(git, command, _start(git, command), before, note)
+    with backed_out(git):
+        done = _start(git, command)
+    return _report(git, command, done, before, note)
+
+
+def _add(git: Git, command: Command) -> Outcome:
+    """Staging, in a copy of the index that is looked at before it counts."""
+    note = clear_stale_lock(git)
+    with draft_index(git) as draft:
+        done = git.local(arguments(command), contact=Contact.READ, index=draft, deadline=COMMAND_SECONDS)
+    found = staged(git)
+    output = note + spoken(done)
+    output += "Staged for the next commit:\n" + listing(f"{letter} {path}" for letter, path in found) + "\n"
+    return succeeded(command.argv, output, verified={"effect": True, "staged": len(found)})
+
+
+def _commit(git: Git, command: Command) -> Outcome:
+    """A commit by git itself, for what plumbing does not offer (-a, --amend, paths): watched over like any other."""
+    note = clear_stale_lock(git)
+    refuse_nested(git, command)
+    before = look_before(git, command)
+    with backed_out(git):
+        done = _start(git, command)
+    said = spoken(done)
+    if done.exit_code == _ANSWERS_NO and not conflicts_in(said):
+        raise Failed(
+            "nothing_to_commit", f"There is nothing to commit. git said: {said}", "Stage something first."
+        )  # C10
+    return _report(git, command, done, before, note)
+
+
+def _start(git: Git, command: Command) -> Completed:
+    return git.local(arguments(command), contact=command.contact, deadline=COMMAND_SECONDS, check=False)
+
+
+def _report(git: Git, command: Command, done: Completed, before: Before | None, note: str = "") -> Outcome:
+    output = note + _mapped(git, spoken(done))
+    answered = done.exit_code == _ANSWERS_NO and not done.stderr.strip() and command.risk is RiskClass.READ
+    verified = verify(git, command, before) if before is not None else {}
+    if done.exit_code == 0 or answered:
+        return Outcome(State.SUCCEEDED, command.argv, done.exit_code, output, done.truncated, None, verified)
+    problem = failure(arguments(command), done.exit_code, done.stderr + b"\n" + done.stdout)
+    return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
+                   {**verified, "effect": False})  # fmt: skip
+
+
+def conflicts_in(said: str) -> bool:
+    return "unmerged" in said or "CONFLICT" in said
+
+
+def _mapped(git: Git, output: str) -> str:
+    """Commands that need no work tree run in an empty one; whoever reads the output means the real one."""
+    return output.replace(str(git.paths.home), str(git.paths.work_tree))
+
+
+_RUNNERS: Mapping[str, Callable[[Git, Command], Outcome]] = {
+    "local": _local,
+    "version": _local,
+    "config_get": _local,
+    "set_identity": _local,
+    "set_upstream": _local,
+    "add": _add,
+    "commit": _commit,
+    "fetch": run_transfers.fetch_command,
+    "pull": run_pull.pull,
+    "push": run_push.push_command,
+    "ls_remote": run_transfers.ls_remote_command,
+    "remote_show": run_remotes.show,
+    "remote_prune": run_remotes.prune,
+    "remote_update": run_remotes.update,
+    "remote_config": run_remotes.configure,
+}

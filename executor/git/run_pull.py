@@ -1,0 +1,108 @@
+"""git_cmd for pull: fetch, then an explicit forward move, merge or rebase; never git's own guess (C09)."""
+
+from __future__ import annotations
+
+from executor.errors import Failed
+from executor.git.failures import failure
+from executor.git.guards import Before, backed_out, refuse_nested
+from executor.git.index_draft import refuse_gitlinks
+from executor.git.index_lock import clear_stale_lock
+from executor.git.questions import (
+    HEADS,
+    Head,
+    ahead_behind,
+    head,
+    is_ancestor,
+    is_shallow,
+    resolve,
+    tree_gitlinks,
+    upstream,
+)
+from executor.git.reports import spoken, succeeded
+from executor.git.repository import Git
+from executor.git.run_transfers import fetch_as_told, given, told
+from executor.git.verification import verify
+from executor.outcome import Outcome, State
+from executor.policy.model import Command, Contact
+
+_MERGE_SECONDS = 300.0
+_REBASE = frozenset({"--rebase", "-r"})
+_MERGE = frozenset({"--no-rebase", "--no-ff", "--ff"})
+
+
+def pull(git: Git, command: Command) -> Outcome:
+    """Fetch, then bring the current branch to what it follows.
+
+    Raises Failed: `detached_head`, `no_upstream`, `non_fast_forward` with how far the sides are apart, `history_cut`
+    (C23); Refused("embedded_repository"). Nothing but tracking refs moved then.
+    """
+    note = clear_stale_lock(git)
+    refuse_nested(git, command)
+    at = head(git)
+    branch, remote, source = _what(git, command, at)
+    changes = fetch_as_told(git, remote, [source], command)
+    target = resolve(git, f"refs/remotes/{remote}/{source.removeprefix(HEADS)}")
+    if target is None:
+        raise Failed("remote_ref_missing", f"{remote} has no branch {source}.", "git_cmd: ls-remote lists them.")
+    note += told(changes)
+    if "--dry-run" in given(command) or (at.commit is not None and is_ancestor(git, target, at.commit)):
+        said = f"{branch} already has everything of {remote}/{source.removeprefix(HEADS)}.\n"
+        return succeeded(command.argv, note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
+    if not git.submodules:
+        refuse_gitlinks(tree_gitlinks(git, target))
+    arguments = _step(git, command, at, target)
+    with backed_out(git):
+        done = git.local(arguments, contact=Contact.WRITE, deadline=_MERGE_SECONDS, check=False)
+    verified = verify(git, command, Before(at, {source: target}))
+    output = note + spoken(done)
+    if done.exit_code != 0:
+        problem = failure(arguments, done.exit_code, done.stderr + b"\n" + done.stdout)
+        return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
+                       {**verified, "effect": False})  # fmt: skip
+    return succeeded(command.argv, output, verified=verified, truncated=done.truncated)
+
+
+def _what(git: Git, command: Command, at: Head) -> tuple[str, str, str]:
+    """Return (current branch, remote, branch of the remote) that a pull is about."""
+    if at.branch is None:
+        raise Failed(
+            "detached_head", "HEAD is on no branch, so there is none to pull into.", "Switch to a branch first."
+        )
+    if len(command.operands) > 1:
+        return at.branch, command.operands[0], command.operands[1]
+    follows = upstream(git, at.branch)
+    if follows is None or (command.operands and command.operands[0] != follows.remote):
+        raise Failed(
+            "no_upstream",
+            f"{at.branch} follows no branch of a remote, so it is not known what to pull.",
+            f"Name it (pull origin {at.branch}), or set it: branch --set-upstream-to=origin/{at.branch}",
+        )
+    return at.branch, follows.remote, follows.merge
+
+
+def _step(git: Git, command: Command, at: Head, target: str) -> list[str]:
+    """Return the git arguments that bring the branch to `target`."""
+    options = given(command)
+    if at.commit is None or is_ancestor(git, at.commit, target):
+        return (
+            ["merge", "--no-ff", "--no-edit", target]
+            if "--no-ff" in options and at.commit
+            else ["merge", "--ff-only", target]
+        )
+    if is_shallow(git):
+        raise Failed(
+            "history_cut",
+            "This is a shallow clone: how the two sides belong together cannot be known.",
+            "Fetch the rest of the history first: git_cmd: fetch --unshallow origin",
+        )
+    if options & _REBASE:
+        return ["rebase", target]
+    if options & _MERGE:
+        return ["merge", "--no-edit", *(["--no-ff"] if "--no-ff" in options else []), target]
+    counts = ahead_behind(git, at.commit, target)
+    detail = f": {counts[0]} ahead, {counts[1]} behind" if counts else ""
+    raise Failed(
+        "non_fast_forward",
+        f"The branch and its remote side have diverged{detail}. What the remote has was fetched; nothing was merged.",
+        "Say how: git_cmd: pull --rebase, or git_cmd: pull --no-rebase (a merge).",
+    )

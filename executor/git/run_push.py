@@ -1,0 +1,115 @@
+"""git_cmd for push: each ref with the id that was looked at as its lease, and proved by asking the remote."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from executor.errors import Failed
+from executor.git.push_plan import HEADS, TAGS, Known, Wanted, plan_push
+from executor.git.pushing import check_fast_forward, prove, set_upstream
+from executor.git.questions import head, refs, resolve, text
+from executor.git.reports import listing, succeeded
+from executor.git.repository import Git
+from executor.git.run_transfers import default_remote, given
+from executor.git.transfer import PushUpdate, ls_remote, push
+from executor.outcome import Outcome
+from executor.policy.model import Command
+
+_FOLLOW = frozenset({"-u", "--set-upstream"})
+_DRY = frozenset({"-n", "--dry-run"})
+
+
+def push_command(git: Git, command: Command) -> Outcome:
+    """Push what the command names and report every ref.
+
+    Raises Failed: the codes of `plan_push`, `not_found_in_repository`, `non_fast_forward`, `history_cut`,
+    `tag_exists`, `lease_broken`, `remote_changed`, `remote_declined`, `push_unproved`, or a code of `failures`.
+    """
+    remote, *refspecs = command.operands or (default_remote(git),)
+    theirs = ls_remote(git, remote)
+    known = Known(frozenset(refs(git, "refs/")), frozenset(theirs), head(git).branch)
+    wanted = [*plan_push(refspecs, command.options, known)]
+    if "--follow-tags" in given(command):
+        wanted += _reachable_tags(git, wanted, theirs)
+    updates = [_update(git, remote, one, theirs) for one in wanted]
+    moving = [update for update in updates if update.old != update.new]
+    dry = bool(given(command) & _DRY)
+    if moving:
+        push(git, remote, moving, dry_run=dry, atomic="--atomic" in given(command))
+    if moving and not dry:
+        prove(git, remote, {update.ref: update.new for update in moving})
+    lines = [_told(update) for update in updates]
+    if given(command) & _FOLLOW and not dry:
+        lines += _follow(git, remote, wanted)
+    head_line = f"To {remote}{' (dry run, nothing was pushed)' if dry else ''}:\n"
+    verified: dict[str, object] = {"effect": not dry, "remote": remote, "refs": {u.ref: u.new for u in updates}}
+    return succeeded(command.argv, head_line + listing(lines) + "\n", verified=verified)
+
+
+def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> PushUpdate:
+    """Return the exact move, having checked that it may be made without force, or that the lease holds."""
+    old = theirs.get(one.destination)
+    new = _object(git, one)
+    if one.leased:
+        _check_lease(git, remote, one, old)
+    elif new is not None and old is not None and old != new and not one.force:
+        if one.destination.startswith(TAGS):
+            raise Failed(
+                "tag_exists", f"{remote} has another {one.destination}; a tag is not moved.", "Use a new tag name."
+            )
+        check_fast_forward(git, one.destination.removeprefix(HEADS), old, new)
+    return PushUpdate(one.destination, old, new)
+
+
+def _object(git: Git, one: Wanted) -> str | None:
+    if one.source is None:
+        return None
+    # a tag is pushed as the object it is; anything else as a commit
+    kind = "object" if one.destination.startswith(TAGS) else "commit"
+    found = resolve(git, one.source, kind)
+    if found is None:
+        raise Failed(
+            "not_found_in_repository", f"{one.source!r} names no commit here.", "git_cmd: branch -a lists branches."
+        )
+    return found
+
+
+def _check_lease(git: Git, remote: str, one: Wanted, old: str | None) -> None:
+    tracking = f"refs/remotes/{remote}/{one.destination.removeprefix(HEADS)}"
+    expected = resolve(git, one.expected or tracking)
+    if expected != old:
+        raise Failed(
+            "lease_broken",
+            f"{remote} has {one.destination} at {old}, not at {expected} as expected; nothing was pushed.",
+            "Fetch, look at what came, and decide again.",
+        )
+
+
+def _reachable_tags(git: Git, wanted: Iterable[Wanted], theirs: Mapping[str, str]) -> list[Wanted]:
+    """Return the annotated tags that `wanted` commits carry and the remote lacks (`--follow-tags`)."""
+    found: set[str] = set()
+    for one in wanted:
+        if one.source is not None:
+            done = git.local(["for-each-ref", f"--merged={one.source}", "--format=%(objecttype) %(refname)", TAGS],
+                             exact=True)  # fmt: skip
+            rows = (line.split(" ", 1) for line in text(done.stdout).splitlines())
+            found |= {name for kind, name in rows if kind == "tag" and name not in theirs}
+    return [Wanted(name, name) for name in sorted(found)]
+
+
+def _told(update: PushUpdate) -> str:
+    if update.new is None:
+        return f"{update.ref} deleted"
+    if update.old == update.new:
+        return f"{update.ref} is there already"
+    return f"{update.ref} {update.old[:10] if update.old else '(new)'} -> {update.new[:10]}"
+
+
+def _follow(git: Git, remote: str, wanted: Iterable[Wanted]) -> list[str]:
+    lines = []
+    for one in wanted:
+        if one.source is not None and one.source.startswith(HEADS) and one.destination.startswith(HEADS):
+            branch = one.source.removeprefix(HEADS)
+            set_upstream(git, branch, remote, one.destination)
+            lines.append(f"{branch} now follows {remote}/{one.destination.removeprefix(HEADS)}")
+    return lines

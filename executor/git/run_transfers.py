@@ -1,0 +1,94 @@
+"""git_cmd for fetch and ls-remote: what a person typed, done through the transfer repository."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from executor.git.pushing import remote_of
+from executor.git.questions import head, remotes
+from executor.git.reports import listing, spoken, succeeded
+from executor.git.repository import Git
+from executor.git.transfer import LS_REMOTE_SECONDS, RefChange, address_of, fetch, fetch_into
+from executor.outcome import Outcome
+from executor.policy.model import Command
+
+# Options of fetch and pull that reach git as they are; the others are done here or only change what is shown.
+_PASSED = ("--depth", "--deepen", "--shallow-since", "--unshallow", "--tags", "-t", "--no-tags", "--dry-run")
+_PRUNE = frozenset({"-p", "--prune"})
+_FORCE = frozenset({"-f", "--force"})
+
+
+def default_remote(git: Git) -> str:
+    """Return the remote that a command means that names none."""
+    return remote_of(git, head(git).branch or "")
+
+
+def ls_remote_command(git: Git, command: Command) -> Outcome:
+    """List what a remote has."""
+    remote, *patterns = command.operands or (default_remote(git),)
+    options = [spelled(*option) for option in command.options]
+    done = git.transfer(["ls-remote", *options, "--", remote, *patterns], address=address_of(git, remote),
+                        deadline=LS_REMOTE_SECONDS)  # fmt: skip
+    return succeeded(command.argv, spoken(done), truncated=done.truncated)
+
+
+def fetch_command(git: Git, command: Command) -> Outcome:
+    """Fetch, and say which refs moved."""
+    remote, *refspecs = command.operands or (default_remote(git),)
+    names = sorted(remotes(git)) if "--all" in given(command) else [remote]
+    changes = [change for name in names for change in fetch_as_told(git, name, refspecs, command)]
+    return succeeded(command.argv, told(changes), verified={"effect": True, "moved": len(changes)})
+
+
+def fetch_as_told(git: Git, remote: str, refspecs: Sequence[str], command: Command) -> list[RefChange]:
+    """Fetch from one remote with the options of `command`, and return which local refs moved."""
+    names = given(command)
+    forced = bool(names & _FORCE)
+    options = [spelled(*option) for option in command.options if option[0] in _PASSED]
+    specs = [_Refspec.of(spec) for spec in refspecs]
+    changes = fetch(git, remote, [spec.source for spec in specs], options=options, prune=bool(names & _PRUNE),
+                    move_tags=forced)  # fmt: skip
+    stored = [
+        fetch_into(git, remote, spec.source, spec.destination, force=forced or spec.force)
+        for spec in specs
+        if spec.destination and "--dry-run" not in names
+    ]
+    return [*changes, *(change for change in stored if change is not None)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Refspec:
+    source: str
+    destination: str
+    force: bool
+
+    @classmethod
+    def of(cls, word: str) -> _Refspec:
+        source, _, destination = word.removeprefix("+").partition(":")
+        return cls(source, destination, word.startswith("+"))
+
+
+def told(changes: Sequence[RefChange]) -> str:
+    """Return the moves of refs in words."""
+    if not changes:
+        return "Everything is up to date.\n"
+    return listing(_move(change) for change in changes) + "\n"
+
+
+def _move(change: RefChange) -> str:
+    if change.new is None:
+        return f"{change.ref} is gone"
+    return f"{change.ref} {change.old[:10] if change.old else '(new)'} -> {change.new[:10]}"
+
+
+def given(command: Command) -> frozenset[str]:
+    """Return the names of the options of a command."""
+    return frozenset(name for name, _ in command.options)
+
+
+def spelled(name: str, value: str | None) -> str:
+    """Return one option as one word."""
+    if value is None:
+        return name
+    return f"{name}={value}" if name.startswith("--") else f"{name}{value}"
