@@ -30,6 +30,7 @@ class Limits:
     output_bytes: int = 256 * 1024
     retention_days: int = 30
     rescue_days: int = 30
+    rescues_kept: int = 1000  # per repository
     deadline_seconds: float = 120.0  # one git process; network operations get `network_deadline_seconds`
     network_deadline_seconds: float = 300.0
 

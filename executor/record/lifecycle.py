@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from executor.outcome import State
 
-# States a request can be recorded in first: it is decided before it is stored.
-FIRST = frozenset({State.RECEIVED, State.QUEUED, State.AWAITING_APPROVAL, State.REFUSED})
+# States a request can be recorded in first: it is decided before it is stored. A dry run is answered at once.
+FIRST = frozenset({State.RECEIVED, State.QUEUED, State.AWAITING_APPROVAL, State.REFUSED, State.SUCCEEDED})
 
 ARROWS: dict[State, frozenset[State]] = {
     State.RECEIVED: frozenset(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, insert, or_, select
+from sqlalchemy import Row, Select, bindparam, func, insert, or_, select
 
 from executor.outcome import OPEN_STATES, State
 from executor.policy.model import Operation, RiskClass
@@ -28,7 +28,7 @@ class NewRequest:
     """
 
     id: str
-    operation: Operation
+    operation: Operation | None  # None: a typed request that could not be read
     repo: str
     form: str  # "flag" or "typed"
     text: str
@@ -60,7 +60,7 @@ class RequestRow:
     `result` and `output` were masked when they were written. Times are UTC text, None where not yet reached."""
 
     id: str
-    operation: Operation
+    operation: Operation | None
     repo: str
     form: str
     text: str
@@ -104,11 +104,11 @@ class Inserted:
 _COLUMNS = [requests.c[name] for name in RequestRow.__slots__]
 _INSERT = insert(requests)
 # built once, for it runs for every request
-_NEXT_QUEUED = (
+_NEXT_DUE = (
     select(*_COLUMNS)
     .where(
         requests.c.host == bindparam("of_host"),
-        requests.c.state == State.QUEUED,
+        requests.c.state.in_([State.QUEUED, State.RECEIVED]),
         requests.c.repo == bindparam("of_repo"),
     )
     .order_by(requests.c.arrival)
@@ -154,15 +154,28 @@ def get(tx: Reading, request_id: str) -> RequestRow | None:
     return _first(tx, _select(tx).where(requests.c.id == request_id))
 
 
-def next_queued(tx: Reading, repo: str) -> RequestRow | None:
-    """Return the request of `repo` that is to run next: the earliest arrived of those queued."""
-    row = tx.connection.execute(_NEXT_QUEUED, {"of_host": tx.host, "of_repo": repo}).first()
+def next_due(tx: Reading, repo: str) -> RequestRow | None:
+    """Return the request of `repo` that comes next: the earliest arrived of those to be run or put to operators."""
+    row = tx.connection.execute(_NEXT_DUE, {"of_host": tx.host, "of_repo": repo}).first()
     return _read(row) if row else None
 
 
 def in_state(tx: Reading, *states: State) -> list[RequestRow]:
     """Return the requests in any of `states`, in order of arrival."""
     return _all(tx, _select(tx).where(requests.c.state.in_(states)).order_by(requests.c.arrival))
+
+
+def count_open(tx: Reading) -> int:
+    """Return how many requests have not ended."""
+    counted = select(func.count()).where(requests.c.host == tx.host, requests.c.state.in_(sorted(OPEN_STATES)))
+    return tx.connection.scalar(counted) or 0
+
+
+def due_repositories(tx: Reading) -> list[str]:
+    """Return the repositories that have a request to be run or put to operators."""
+    due = requests.c.state.in_([State.QUEUED, State.RECEIVED])
+    query = select(requests.c.repo).where(requests.c.host == tx.host, due).distinct()
+    return sorted(tx.connection.scalars(query))
 
 
 def open_requests(tx: Reading) -> list[RequestRow]:
@@ -264,6 +277,7 @@ def _stored(tx: Transaction, row: RequestRow) -> dict[str, object]:
     values["output"] = None if row.output is None else storable(tx.redactor(row.output))
     values["reason"] = storable(row.reason)
     values["host"] = tx.host
+    values["operation"] = row.operation or ""
     return values
 
 
@@ -274,7 +288,7 @@ def storable(text: str) -> str:
 
 def _read(row: Row[Any]) -> RequestRow:
     values = row._asdict()
-    values["operation"] = Operation(values["operation"])
+    values["operation"] = Operation(values["operation"]) if values["operation"] else None
     values["state"] = State(values["state"])
     values["risk"] = RiskClass(values["risk"]) if values["risk"] else None
     values["argv"] = tuple(json.loads(values["argv"]))

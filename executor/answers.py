@@ -1,0 +1,194 @@
+"""What the agent reads: results, the plain status files, and the published log. All of it can be made again."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from executor.errors import Problem, Refused, Unavailable
+from executor.policy.model import Ask, Decision, Refuse, Run
+from executor.protocol.publication import PublishedLog
+from executor.protocol.results import ApprovalView, DecisionView, build_result
+from executor.protocol.shared_dir import SharedDir
+from executor.record import approvals, requests
+from executor.record.approvals import Approval
+from executor.record.exports import lines_since
+from executor.record.requests import RequestRow
+from executor.record.store import Store
+
+_OWED_LIMIT = 10_000  # results remembered as unwritten; beyond it the next start publishes them
+_LOG_LINES = 5_000  # newest lines that a log made anew begins with
+
+
+class Answers:
+    """Given the shared directory and the record, publish what the record says. Used from several threads.
+
+    A result that cannot be written (disk full, directory gone) is owed, and written as soon as that works again.
+    """
+
+    def __init__(self, shared: SharedDir, store: Store, default_repo: str) -> None:
+        self._shared = shared
+        self._store = store
+        self._default_repo = default_repo
+        self._log = PublishedLog(shared.root)
+        self._logged = 0  # number of the last event in commands.log
+        self._latest: dict[str, str] = {}  # operation -> when the request in results/OP.json was received
+        self._owed: dict[str, None] = {}
+        self._lock = threading.Lock()
+        self.problem: str | None = None  # why something is owed, for status
+
+    def publish(
+        self, request_id: str, *, files: Mapping[str, str] | None = None, conflict: Problem | None = None
+    ) -> None:
+        """Write the result of a request as the record has it now, and `files` under their fixed names."""
+        with self._store.reading() as view:
+            row = requests.get(view, request_id)
+            approval = approvals.latest_of(view, request_id) if row is not None and _was_asked(row) else None
+        if row is not None:
+            self.publish_row(row, approval, files=files, conflict=conflict)
+
+    def publish_row(
+        self,
+        row: RequestRow,
+        approval: Approval | None = None,
+        *,
+        files: Mapping[str, str] | None = None,
+        conflict: Problem | None = None,
+    ) -> None:
+        """The same for a row that is at hand."""
+        redact = self._store.redactor
+        try:
+            text = _result_text(row, approval, conflict, redact)
+            self._shared.publish(f"results/{row.id}.json", text)
+            if self._is_latest(row):
+                self._shared.publish(f"results/{row.operation or 'unknown'}.json", text)
+            for name, content in (files or {}).items() if row.repo == self._default_repo else ():
+                self._shared.publish(name, redact(content))
+        except Unavailable as problem:
+            self.problem = problem.message
+            if len(self._owed) < _OWED_LIMIT:
+                self._owed[row.id] = None
+        else:
+            self._owed.pop(row.id, None)
+
+    def pay(self) -> None:
+        """Write what is owed, as far as that is possible now."""
+        for request_id in list(self._owed):
+            self.publish(request_id)
+            if request_id in self._owed:
+                return  # still not possible
+        self.problem = None
+
+    def publish_again(self, limit: int) -> None:
+        """At start: write the newest results anew, for the last process may have ended before it wrote them."""
+        with self._store.reading() as view:
+            rows = requests.recent(view, limit)
+        for row in reversed(rows):
+            self.publish(row.id)
+
+    def log(self) -> None:
+        """Bring commands.log up to the present end of the audit log."""
+        with self._lock:
+            lines = lines_since(self._store, self._logged) if self._logged else []
+            if self._logged and not lines:
+                return
+            try:
+                self._log.append((text for _, text in lines), self._history)
+            except Unavailable as problem:
+                self.problem = problem.message
+                return
+            self._logged = lines[-1][0] if lines else self._end()
+
+    def _history(self) -> Iterable[str]:
+        start = max(0, self._end() - _LOG_LINES)
+        while batch := lines_since(self._store, start):
+            yield from (text for _, text in batch)
+            start = batch[-1][0]
+
+    def _end(self) -> int:
+        from executor.record.audit import head
+
+        with self._store.reading() as view:
+            return head(view).seq
+
+    def _is_latest(self, row: RequestRow) -> bool:
+        """Whether no later request of the same operation has been answered, so that results/OP.json is this one's."""
+        operation = str(row.operation or "unknown")
+        with self._lock:
+            if row.received_at < self._latest.get(operation, ""):
+                return False
+            self._latest[operation] = row.received_at
+            return True
+
+
+def decision_data(decision: Decision) -> dict[str, object]:
+    """Return a decision as it is recorded with a request."""
+    match decision:
+        case Run(reasons=reasons):
+            return {"answer": "run", "reasons": list(reasons)}
+        case Ask(reasons=reasons):
+            return {"answer": "ask", "reasons": list(reasons)}
+        case Refuse(code=code, reason=reason, hint=hint):
+            return {"answer": "refuse", "reasons": [reason], "code": code, "hint": hint}
+
+
+def error_data(problem: Problem) -> dict[str, str]:
+    """Return a problem as it is recorded with a result."""
+    return {"code": problem.code, "message": problem.message, "hint": problem.hint}
+
+
+def _was_asked(row: RequestRow) -> bool:
+    return row.decision.get("answer") == "ask" or row.digest is not None
+
+
+def _result_text(row: RequestRow, approval: Approval | None, conflict: Problem | None, redact: Any) -> str:
+    result = row.result or {}
+    decision = None
+    if row.dry_run and row.decision.get("answer"):
+        decision = DecisionView(answer=row.decision["answer"], reasons=tuple(row.decision.get("reasons", ())))
+    return build_result(
+        redact,
+        id=row.id,
+        operation=row.operation,
+        repo=row.repo,
+        state=row.state,
+        received_at=_moment(row.received_at),
+        started_at=_moment(row.started_at) if row.started_at else None,
+        finished_at=_moment(row.finished_at) if row.finished_at else None,
+        risk=row.risk,
+        argv=row.argv,
+        exit_code=result.get("exit_code"),
+        output=row.output or "",
+        truncated=bool(result.get("truncated")),
+        error=_problem(result.get("error")),
+        approval=_approval_view(approval),
+        verified=result.get("verified"),
+        decision=decision,
+        conflict=conflict,
+    ).to_json()
+
+
+def _approval_view(approval: Approval | None) -> ApprovalView | None:
+    """What the agent may know of an approval; of who decided only through which door, not which person."""
+    if approval is None:
+        return None
+    doors = sorted({who.partition(":")[0] for who in approval.decided_by})
+    return ApprovalView(
+        reasons=approval.reasons,
+        quorum=approval.quorum,
+        votes=len(approval.decided_by),
+        expires_at=_moment(approval.expires_at),
+        decided_by=", ".join(doors) or None,
+        decided_at=_moment(approval.decided_at) if approval.decided_at else None,
+        reason=approval.decision_reason or None,
+    )
+
+
+def _problem(data: Mapping[str, str] | None) -> Problem | None:
+    return Refused(data["code"], data["message"], data.get("hint", "")) if data else None
+
+
+def _moment(text: str) -> datetime:
+    return datetime.fromisoformat(text)

@@ -1,0 +1,226 @@
+"""The executor as one piece: flags are taken, decided, run, recorded and answered. See docs/architecture.md.
+
+Thread-safe as the host process uses it: one thread takes flags, one thread a repository runs them, one does the rest.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+from executor.answers import Answers
+from executor.asking import Asking
+from executor.capability_report import capability_report
+from executor.config import ExecutorConfig
+from executor.errors import Problem, Refused, Unavailable
+from executor.facts import FactFinder
+from executor.git.rescue import prune_rescues
+from executor.intake import Intake
+from executor.operations import Operations
+from executor.policy.decide import decide
+from executor.policy.model import Decision, Operation, Refuse, Request, RiskClass
+from executor.policy.parameters import from_body
+from executor.protocol.shared_dir import SharedDir
+from executor.record import approvals, controls, requests
+from executor.record.audit import load_or_create_key
+from executor.record.redaction import Redactor
+from executor.record.requests import RequestRow
+from executor.record.retention import prune
+from executor.record.store import Store
+from executor.record.transitions import recover_after_crash
+from executor.repositories import Repositories
+from executor.running import Running
+from executor.sandbox.confinement import Confinement
+from executor.sandbox.process import ProcessRunner
+
+_ROWS_FACTOR = 4  # a request is remembered, without its output, so many times as long as its output
+_PUBLISHED_AGAIN = 200  # newest results written anew at start
+
+
+class Dispatcher:
+    """Given the configuration, serve it. One per process; raises ConfigError or Unavailable where it cannot begin."""
+
+    def __init__(self, config: ExecutorConfig) -> None:
+        self.config = config
+        self._stopping = threading.Event()
+        self._taking = threading.Lock()
+        config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.store = open_store(config)
+        self.confinement = Confinement(unsafe=config.run_without_confinement)
+        self.repositories = Repositories(config, ProcessRunner(self.confinement), self._stopping)
+        self._shared = SharedDir(config.shared_dir)
+        self._answers = Answers(self._shared, self.store, self.repositories.full_name(""))
+        self._facts = FactFinder(config, self.store, self.repositories)
+        self._intake = Intake(config, self._shared, self.store, self.repositories, self._facts, self._answers)
+        asking = Asking(config, self.store, self._answers)
+        operations = Operations(self.store)
+        self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
+        self._troubles: dict[str, str] = {}  # what does not work now -> in words
+
+    def take(self, names: Iterable[bytes] | None = None, *, settle: bool = True) -> int:
+        """Take the flags of these names, or with None sweep once; return how many became requests.
+
+        A sweep leaves flags that changed within the last second, unless `settle` is False. Raises Unavailable when
+        nothing can be recorded; what was claimed is then recorded by a later call.
+        """
+        with self._taking:
+            try:
+                taken = self._intake.take_named(names) if names is not None else self._intake.sweep(settle=settle)
+            except Unavailable as problem:
+                self._troubles["taking flags"] = problem.message
+                raise
+            self._troubles.pop("taking flags", None)
+            if names is None:
+                self._answers.pay()
+            self._answers.log()
+            return taken
+
+    def more_waiting(self) -> bool:
+        """Return whether the last sweep left flags behind that were ready to be taken."""
+        return self._intake.more_waiting
+
+    def queued_repositories(self) -> list[str]:
+        """Return the repositories in which something is to be run or put to operators."""
+        with self.store.reading() as view:
+            return requests.due_repositories(view)
+
+    def run_next(self, repo: str) -> bool:
+        """Run what comes next in `repo`, or put it to operators; return False when there is nothing.
+
+        Raises Unavailable when that cannot be recorded, or somebody else is at work in the repository.
+        """
+        try:
+            worked = self._running.run_next(repo)
+        except Unavailable as problem:
+            self._troubles[f"running in {repo}"] = problem.message
+            raise
+        self._troubles.pop(f"running in {repo}", None)
+        if not worked:
+            self._answers.log()
+        return worked
+
+    def recover(self) -> None:
+        """At start, before anything else: find out what an earlier process left, and answer for it.
+
+        What was running is interrupted (what only reads is queued again), what was claimed is taken up, and the
+        newest results are written anew. With the shared directory missing this is done when it is back.
+        """
+        with self.store.transaction() as tx:
+            found = recover_after_crash(tx, _changes_nothing)
+            tx.append("gateway.started", data=self._start_report())
+        for row in found.interrupted:
+            self._answers.publish(row.id)
+        try:
+            self._intake.take_leftovers()
+        except Unavailable as problem:
+            self._troubles["taking flags"] = problem.message
+        self._answers.publish_again(_PUBLISHED_AGAIN)
+        self._answers.log()
+        self.publish_capabilities()
+
+    def expire(self, now: datetime | None = None) -> int:
+        """End the approvals that nobody gave in time; return how many. The moment is the record's own."""
+        with self.store.transaction() as tx:
+            due = approvals.expire_due(tx)
+        for approval in due:
+            self._answers.publish(approval.request_id)
+        self._answers.log()
+        return len(due)
+
+    def retention(self) -> None:
+        """Remove what is older than it is to be kept: outputs, requests, result files, rescues."""
+        limits = self.config.limits
+        now = datetime.now(UTC)
+        days = timedelta(days=limits.retention_days)
+        prune(self.store, bulk_before=now - days, rows_before=now - _ROWS_FACTOR * days)
+        self._shared.prune_results(limits.results_kept)
+        self._shared.tidy(now.timestamp())
+        for name in self.repositories.names:
+            try:
+                with self.repositories.held(name) as git:
+                    prune_rescues(git, limits.rescue_days, limits.rescues_kept)
+            except Problem as problem:
+                self._troubles[f"rescues of {name}"] = problem.message
+
+    def publish_capabilities(self) -> None:
+        """Write gateway.json: what the agent may ask for, and that the gateway is alive."""
+        try:
+            self._shared.publish("gateway.json", self.capabilities())
+        except Unavailable as problem:
+            self._troubles["publishing"] = problem.message
+        else:
+            self._troubles.pop("publishing", None)
+
+    def capabilities(self) -> str:
+        """Return the content of gateway.json."""
+        return capability_report(self.config, self.store, self.troubles())
+
+    def answer(self, request_id: str) -> None:
+        """Write a request's result anew, after a decision about it was made elsewhere."""
+        self._answers.publish(request_id)
+
+    def cancel_running(self) -> None:
+        """End what runs; it is recorded as interrupted. Nothing is started any more."""
+        self._stopping.set()
+
+    def troubles(self) -> dict[str, str]:
+        """Return what does not work now, in words; empty when all is well."""
+        found = dict(self._troubles)
+        if self.store.anchor_problem is not None:
+            found["audit anchor"] = self.store.anchor_problem
+        if self._answers.problem is not None:
+            found["answering"] = self._answers.problem
+        return found
+
+    def health(self) -> dict[str, object]:
+        """Return how the executor is, for status and the doctor."""
+        with self.store.reading() as view:
+            freeze = controls.frozen(view)
+            waiting = len(approvals.pending(view))
+            opened = requests.count_open(view)
+        return {
+            "degraded": self.troubles(),
+            "confinement": self.confinement.report().summary,
+            "confined": self.confinement.report().confined,
+            "frozen": freeze.reason if freeze else None,
+            "awaiting_approval": waiting,
+            "open": opened,
+        }
+
+    def explain(self, operation: str, body: str, repo: str = "") -> Decision:
+        """Return what would be decided about a request, without recording or running anything."""
+        try:
+            kind = Operation(operation)
+            request = Request(kind, from_body(kind, body), repo)
+            return decide(request, self.config.policy, self._facts.for_batch().facts(request))
+        except Refused as refused:
+            return Refuse(refused.code, refused.message, refused.hint)
+
+    def close(self) -> None:
+        """Let go of the database and the confined threads."""
+        self.store.close()
+        self.confinement.close()
+
+    def _start_report(self) -> dict[str, object]:
+        return {
+            "pid": os.getpid(),
+            "uid": os.getuid(),
+            "confinement": self.confinement.report().summary,
+            "run_without_confinement": self.config.run_without_confinement,
+            "repositories": list(self.repositories.names),
+        }
+
+
+def open_store(config: ExecutorConfig) -> Store:
+    """Open the record of this host. Raises ConfigError or Unavailable."""
+    key = load_or_create_key(config.state_dir / "audit.key")
+    url = config.database_url or f"sqlite:///{Path(config.state_dir) / 'gateway.db'}"
+    anchor = config.state_dir / "audit.anchor"
+    return Store.open(url, host=config.host, key=key, anchor=anchor, redactor=Redactor(config.secrets))
+
+
+def _changes_nothing(row: RequestRow) -> bool:
+    return row.risk is RiskClass.READ

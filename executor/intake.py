@@ -1,0 +1,233 @@
+"""From the shared directory into the record: claim, read, decide, record, release. One sweep or some named flags.
+
+Nothing is run here, so that no running program delays a claim. A flag that cannot be recorded (disk full) is kept
+claimed and recorded later; a flag that cannot be taken away is refused once and then passed over.
+"""
+
+from __future__ import annotations
+
+import secrets
+import time
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from executor.answers import Answers, decision_data
+from executor.arrival import Arrival, read_arrival
+from executor.config import ExecutorConfig
+from executor.errors import Refused
+from executor.facts import FactFinder
+from executor.outcome import State
+from executor.policy.decide import decide
+from executor.policy.model import Ask, Decision, Refuse
+from executor.protocol.bodies import looks_cut_off
+from executor.protocol.claims import Claim
+from executor.protocol.names import FlagName, parse_name
+from executor.protocol.shared_dir import SharedDir
+from executor.protocol.sightings import Sighting, may_still_grow, settled
+from executor.record import requests
+from executor.record.requests import NewRequest, RequestRow
+from executor.record.store import Store
+from executor.repositories import Repositories
+
+_BATCH = 100  # flags recorded in one transaction: bounds memory, and how long the first of them waits
+_ID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that is misread aloud
+_ID_LENGTH = 8
+
+
+class Intake:
+    """Takes flags. Used by one thread at a time."""
+
+    def __init__(
+        self,
+        config: ExecutorConfig,
+        shared: SharedDir,
+        store: Store,
+        repositories: Repositories,
+        facts: FactFinder,
+        answers: Answers,
+    ) -> None:
+        self._config = config
+        self._shared = shared
+        self._store = store
+        self._repositories = repositories
+        self._facts = facts
+        self._answers = answers
+        self._unrecorded: list[Claim] = []
+        self._stuck: set[str] = set()  # identities of flags that cannot be removed
+        self._seen: dict[bytes, Sighting] = {}
+        self.more_waiting = False
+
+    def take_named(self, names: Iterable[bytes]) -> int:
+        """Take the flags of these names, which their writers have closed; return how many became requests."""
+        return self._take(name for name in names if (flag := parse_name(name)) and not self._unfinished(name, flag))
+
+    def sweep(self, *, settle: bool) -> int:
+        """Take every flag that has settled (without `settle`: every flag); return how many became requests."""
+        seen = self._shared.scan(self._stuck)
+        now = time.time()
+        ready = [s for s in seen if not settle or settled(s, now, self._seen.get(s.name))]
+        ready = [
+            s for s in ready if not (s.flag.typed and may_still_grow(s, now) and self._unfinished(s.name, s.flag))
+        ]
+        self._seen = {s.name: self._seen.get(s.name, s) if _same(s, self._seen.get(s.name)) else s for s in seen}
+        limit = self._config.limits.claims_per_sweep
+        self.more_waiting = len(ready) > limit
+        return self._take(s.name for s in ready[:limit])
+
+    def take_leftovers(self) -> int:
+        """At start: take up what an earlier process had claimed and not released; return how many were new."""
+        taken = 0
+        while claims := self._shared.leftovers():
+            taken += self._record(claims)
+        return taken
+
+    def _unfinished(self, name: bytes, flag: FlagName) -> bool:
+        """Whether a typed request looks cut off, so that a young one is left for its writer to go on with (D02)."""
+        claim = self._shared.peek(name) if flag.typed else None
+        return claim is not None and claim.content is not None and looks_cut_off(claim.content)
+
+    def _take(self, names: Iterable[bytes]) -> int:
+        taken = 0
+        if self._unrecorded:
+            taken += self._record(self._unrecorded)
+            self._unrecorded = []
+        room = self._room()
+        iterator = iter(names)
+        while room > 0 and (batch := list(islice(iterator, min(_BATCH, room)))):
+            claims = list(self._claims(batch))
+            room -= len(claims)
+            self._unrecorded = claims
+            taken += self._record(claims)
+            self._unrecorded = []
+        if room <= 0:
+            self.more_waiting = True
+        return taken
+
+    def _room(self) -> int:
+        with self._store.reading() as view:
+            return self._config.limits.open_requests - requests.count_open(view)
+
+    def _claims(self, names: Iterable[bytes]) -> Iterator[Claim]:
+        for name in names:
+            claim = self._shared.claim(name)
+            if claim is None:
+                continue
+            if not claim.private:
+                if claim.identity in self._stuck:
+                    continue
+                self._stuck.add(claim.identity)
+            yield claim
+
+    def _record(self, claims: list[Claim]) -> int:
+        """Record what was claimed, then remove the flags, then answer. Raises Unavailable with nothing recorded."""
+        finder = self._facts.for_batch()
+        new = [self._judged(claim, finder) for claim in claims]
+        with self._store.transaction() as tx:
+            inserted = requests.insert_many(tx, new)
+            reused = [
+                requests.insert_one(tx, _reused(request)).row
+                for request, done in zip(new, inserted, strict=True)
+                if done.arrival is requests.Arrival.CONFLICT
+            ]
+        for claim in claims:
+            self._shared.release(claim)
+        for done in inserted:
+            self._answer(done)
+        for row in reused:
+            self._answers.publish_row(row)
+        return sum(done.arrival is requests.Arrival.NEW for done in inserted)
+
+    def _answer(self, done: requests.Inserted) -> None:
+        if done.arrival is requests.Arrival.NEW:
+            self._answers.publish_row(done.row)
+        elif done.arrival is requests.Arrival.REPEAT:
+            self._answers.publish(done.row.id)
+        elif done.arrival is requests.Arrival.CONFLICT:
+            self._answers.publish(done.row.id, conflict=_id_reused(done.row))
+
+    def _judged(self, claim: Claim, finder: FactFinder) -> NewRequest:
+        flag = parse_name(claim.name)
+        assert flag is not None  # a claim's name is a flag's
+        arrival = read_arrival(flag, claim.content, claim.problem)
+        decision = self._decided(arrival, finder)
+        generated = not arrival.request_id
+        error = None
+        if isinstance(decision, Refuse):
+            error = {"code": decision.code, "message": decision.reason, "hint": decision.hint}
+        return NewRequest(
+            id=arrival.request_id or _fresh_id(),
+            operation=arrival.operation,
+            repo=self._repositories.full_name(arrival.repo),
+            form="typed" if arrival.typed else "flag",
+            text=arrival.text,
+            identity=claim.identity,
+            state=_first_state(decision, dry_run=arrival.dry_run),
+            generated=generated,
+            reason=arrival.reason,
+            dry_run=arrival.dry_run,
+            risk=decision.risk,
+            argv=decision.argv,
+            decision=decision_data(decision),
+            result={"error": error} if error else None,
+        )
+
+    def _decided(self, arrival: Arrival, finder: FactFinder) -> Decision:
+        if arrival.request is None:
+            refusal = arrival.refusal or Refused("unreadable", "the request cannot be read")
+            return Refuse(refusal.code, refusal.message, refusal.hint)
+        try:
+            facts = finder.facts(arrival.request)
+        except Refused as refusal:
+            return Refuse(refusal.code, refusal.message, refusal.hint)
+        decision = decide(arrival.request, self._config.policy, facts)
+        if isinstance(decision, Ask) and not arrival.dry_run:
+            return finder.room_to_ask(self._repositories.full_name(arrival.repo)) or decision
+        return decision
+
+
+def _first_state(decision: Decision, *, dry_run: bool) -> State:
+    if isinstance(decision, Refuse):
+        return State.REFUSED
+    if dry_run:
+        return State.SUCCEEDED
+    return State.RECEIVED if isinstance(decision, Ask) else State.QUEUED
+
+
+def _fresh_id() -> str:
+    return "".join(secrets.choice(_ID_ALPHABET) for _ in range(_ID_LENGTH))
+
+
+def _id_reused(row: RequestRow) -> Refused:
+    return Refused(
+        "id_reused",
+        f"the request id {row.id} came again with other content; the second request was refused",
+        "use a new id for each request",
+    )
+
+
+def _reused(request: NewRequest) -> NewRequest:
+    """The record of a request that was refused because its id belongs to another one."""
+    error = {
+        "code": "id_reused",
+        "message": f"the request id {request.id} belongs to an earlier request with other content",
+        "hint": "use a new id for each request; the earlier one's result is unchanged",
+    }
+    return NewRequest(
+        id=_fresh_id(),
+        operation=request.operation,
+        repo=request.repo,
+        form=request.form,
+        text=request.text,
+        identity=request.identity,
+        state=State.REFUSED,
+        generated=True,
+        reason=request.reason,
+        risk=request.risk,
+        argv=request.argv,
+        decision={"answer": "refuse", "reasons": [error["message"]], "code": error["code"], "hint": error["hint"]},
+        result={"error": error},
+    )
+
+
+def _same(sighting: Sighting, previous: Sighting | None) -> bool:
+    return previous is not None and previous.identity == sighting.identity and previous.size == sighting.size

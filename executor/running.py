@@ -1,0 +1,176 @@
+"""Runs what is queued in one repository, one request after the other, and records how each ended.
+
+The order of things is the promise: recorded as running (audited) before anything changes, preserved before it could
+be lost, recorded as ended before it is answered. What only reads is recorded once, at its end: after a crash it is
+still queued and simply runs again.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping
+
+from executor.answers import Answers, error_data
+from executor.arrival import restore_arrival
+from executor.asking import Asking
+from executor.config import ExecutorConfig
+from executor.errors import Failed, Problem, Refused, Unavailable
+from executor.facts import FactFinder
+from executor.git.repository import Git
+from executor.operations import Operations
+from executor.outcome import Outcome, State
+from executor.policy.decide import decide
+from executor.policy.model import Ask, Decision, Refuse, Request, RiskClass
+from executor.record import requests
+from executor.record.requests import RequestRow
+from executor.record.store import Store, Transaction
+from executor.record.transitions import transition
+from executor.repositories import Repositories
+
+log = logging.getLogger(__name__)
+
+_STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended because the gateway stops
+
+
+class Running:
+    """Works off the queue of each repository; one thread a repository."""
+
+    def __init__(
+        self,
+        config: ExecutorConfig,
+        store: Store,
+        repositories: Repositories,
+        facts: FactFinder,
+        asking: Asking,
+        operations: Operations,
+        answers: Answers,
+    ) -> None:
+        self._config = config
+        self._store = store
+        self._repositories = repositories
+        self._facts = facts
+        self._asking = asking
+        self._operations = operations
+        self._answers = answers
+        self._unrecorded: dict[str, tuple[str, Outcome]] = {}  # repository -> the request that ended, and how
+
+    def run_next(self, repo: str) -> bool:
+        """Run the request of `repo` that comes next, or put it to operators; return False when there is none.
+
+        Raises Unavailable when the record cannot be written; nothing is begun then, and what had ended by then is
+        recorded by a later call, before anything else runs.
+        """
+        if repo in self._unrecorded:
+            self._end(*self._unrecorded[repo])
+            del self._unrecorded[repo]
+        with self._store.reading() as view:
+            row = requests.next_due(view, repo)
+        if row is None:
+            return False
+        try:
+            self._work_on(row)
+        except (Refused, Failed) as problem:
+            self._stop_before_start(row, problem)
+        return True
+
+    def _work_on(self, row: RequestRow) -> None:
+        """Decide again, for policy and facts may have changed, and do what follows. Raises Refused or Failed."""
+        request = _restored(row)
+        with self._repositories.held(row.repo) as git:
+            secret = self._operations.outgoing_secret(git, request)
+            decision = decide(request, self._config.policy, self._facts.for_batch().facts(request, secret))
+            if isinstance(decision, Refuse):
+                raise Refused(decision.code, decision.reason, decision.hint)
+            bound: Mapping[str, str] = {}
+            if isinstance(decision, Ask):
+                approved = self._asking.approved(git, row, request, decision)
+                if approved is None:
+                    return  # operators have been asked, or asked again
+                bound = approved
+            self._run(git, row, request, decision, bound)
+
+    def _run(self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]) -> None:
+        reads = decision.risk is RiskClass.READ
+        if not reads:
+            self._move(row, State.RUNNING)
+            self._answers.publish(row.id)
+        outcome = self._outcome(git, row, request, decision, bound)
+        if reads:
+            with self._store.transaction() as tx:
+                if transition(tx, row.id, State.QUEUED, State.RUNNING):
+                    _record_end(tx, row.id, outcome)
+            self._answers.publish(row.id, files=outcome.files)
+            return
+        self._unrecorded[row.repo] = (row.id, outcome)
+        self._end(row.id, outcome)
+        del self._unrecorded[row.repo]
+
+    def _outcome(
+        self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]
+    ) -> Outcome:
+        try:
+            return self._operations.run(git, row.id, request, decision, bound)
+        except Problem as problem:
+            return _ended_by(row, problem)
+        except Exception:
+            log.exception("the request %s met a bug", row.id)
+            error = Failed(
+                "internal_error",
+                "the gateway met an error of its own; what was done is not known",
+                "look at the state (git_status, git_check); an operator finds the error in the gateway's log",
+            )
+            return Outcome(State.FAILED, argv=row.argv, error=error)
+
+    def _end(self, request_id: str, outcome: Outcome) -> None:
+        with self._store.transaction() as tx:
+            _record_end(tx, request_id, outcome)
+        self._answers.publish(request_id, files=outcome.files)
+
+    def _move(self, row: RequestRow, to: State) -> None:
+        with self._store.transaction() as tx:
+            if not transition(tx, row.id, row.state, to, data={"argv": row.argv, "digest": row.digest}):
+                raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
+
+    def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
+        """End a request that cannot be begun: refused, or failed while it was looked into."""
+        to = State.REFUSED if isinstance(problem, Refused) else State.FAILED
+        decision = {"answer": "refuse", "reasons": [problem.message], "code": problem.code, "hint": problem.hint}
+        told = {"code": problem.code, "message": problem.message}
+        changes = frozenset({State.RECEIVED, State.QUEUED})
+        with self._store.transaction() as tx:
+            result = {"error": error_data(problem)}
+            transition(tx, row.id, changes, to, data=told, result=result, decision=decision)
+        self._answers.publish(row.id)
+
+
+def _restored(row: RequestRow) -> Request:
+    operation = None if row.form == "typed" else row.operation
+    arrival = restore_arrival(operation, row.repo, row.id, row.text)
+    if arrival.request is None:  # an upgrade may read differently what was recorded before
+        raise arrival.refusal or Refused("unreadable", "the request cannot be read any more")
+    return arrival.request
+
+
+def _ended_by(row: RequestRow, problem: Problem) -> Outcome:
+    state = State.REFUSED if isinstance(problem, Refused) else State.FAILED
+    return Outcome(state, argv=row.argv, error=problem)
+
+
+def _record_end(tx: Transaction, request_id: str, outcome: Outcome) -> None:
+    result: dict[str, object] = {
+        "exit_code": outcome.exit_code,
+        "truncated": outcome.truncated,
+        "verified": dict(outcome.verified),
+    }
+    told: dict[str, object] = {"exit_code": outcome.exit_code, "verified": dict(outcome.verified)}
+    if outcome.error is not None:
+        result["error"] = error_data(outcome.error)
+        told |= {"code": outcome.error.code, "message": outcome.error.message}
+    transition(tx, request_id, State.RUNNING, _end_state(outcome), data=told, result=result, output=outcome.output)
+
+
+def _end_state(outcome: Outcome) -> State:
+    """An operation that was ended because the gateway stops has not failed: what it came to is not known."""
+    if outcome.error is not None and outcome.error.code in _STOPPED:
+        return State.INTERRUPTED
+    return outcome.state
