@@ -19,8 +19,10 @@ NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"  # request ids and repository na
 RESULTS = "results"
 PLAIN_FILES = frozenset({"git_status.txt", "git_check.txt", "gateway.json"})  # published beside results/
 COMMANDS_LOG = "commands.log"
+UNREAD = "unknown"  # stands for the operation of a typed request that could not be read
 
 _OPERATIONS = {operation.value.encode(): operation for operation in Operation}
+_RESERVED = frozenset({*_OPERATIONS, UNREAD.encode()})
 _OPERATION = b"|".join(map(re.escape, _OPERATIONS))
 _NAME = NAME_PATTERN.encode()
 _FLAG = re.compile(rb"(%b)(?:@(%b))?(?:\.(%b))?\.flag" % (_OPERATION, _NAME, _NAME))
@@ -62,14 +64,14 @@ def parse_name(name: bytes) -> FlagName | None:
 def refusal_for(flag: FlagName) -> Refused | None:
     """Given a flag's name, return why it cannot be served, or None.
 
-    A request id that is an operation's name is refused: its `results/ID.json` would be that operation's
-    `results/OP.json`. It is parsed all the same, so that the agent is told instead of being left waiting.
+    A request id that is an operation's name (or `unknown`) is refused: its `results/ID.json` would be that
+    operation's `results/OP.json`. It is parsed all the same, so that the agent is told instead of being left waiting.
     """
-    if flag.request_id.encode() not in _OPERATIONS:
+    if flag.request_id.encode() not in _RESERVED:
         return None
     return Refused(
         "reserved_id",
-        f"the request id {flag.request_id} is the name of an operation",
+        f"results/{flag.request_id}.json holds the latest result of an operation, so that id is taken",
         f"use another id, for example {flag.request_id}-1",
     )
 
@@ -110,6 +112,6 @@ def result_file(published: str) -> bytes | None:
 
 
 def is_request_result(name: bytes) -> bool:
-    """Whether a file in `results/` is one request's result, as opposed to `OP.json`, the latest of an operation."""
+    """Whether a file in `results/` is one request's result, not `OP.json`, the latest of an operation."""
     match = _RESULT_FILE.fullmatch(name)
-    return match is not None and match[1] not in _OPERATIONS
+    return match is not None and match[1] not in _RESERVED

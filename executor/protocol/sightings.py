@@ -6,7 +6,7 @@ import stat
 from dataclasses import dataclass
 
 from executor.errors import Refused
-from executor.policy.model import Operation
+from executor.policy.operations import OPERATIONS
 from executor.protocol.bodies import BODY_LIMIT, body_too_large
 from executor.protocol.names import FlagName
 
@@ -21,16 +21,6 @@ _KINDS = {
     stat.S_IFCHR: ("flag_is_device", "a device"),
     stat.S_IFBLK: ("flag_is_device", "a device"),
 }
-
-
-# What to do first among flags written in the same instant; the rest (reads and health) follows.
-_TIES = (
-    Operation.GIT_SET_CONFIG,
-    Operation.GIT_CMD,
-    Operation.GIT_ADD,
-    Operation.GIT_COMMIT,
-    Operation.GIT_PUSH,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +65,7 @@ def sweep_order(sighting: Sighting) -> tuple[int, int, bytes]:
     A typed request tells its operation only when it is read, so it comes after the flags of the same instant.
     """
     operation = sighting.flag.operation
-    rank = _TIES.index(operation) if operation in _TIES else len(_TIES)
+    rank = len(OPERATIONS) if operation is None else OPERATIONS[operation].rank
     return sighting.mtime_ns, rank, sighting.name
 
 

@@ -36,7 +36,7 @@ def test_only_exact_names_are_flags(shared: Path, directory: SharedDir) -> None:
 
 def test_flags_come_in_order_of_writing_then_by_operation(shared: Path, directory: SharedDir) -> None:
     order = ["git_status.old.flag", "git_set_config.flag", "git_cmd.flag", "git_add.flag", "git_commit.flag"]
-    order += ["git_push.flag", "git_status.flag", "health_check.flag", "restart_queue.flag"]
+    order += ["git_push.flag", "git_status.flag", "7.request.json"]
     for name in reversed(order):
         (shared / name).touch()
         os.utime(shared / name, (2_000_000_000, 2_000_000_000))

@@ -103,7 +103,9 @@ def test_any_bytes_are_either_a_flag_of_plain_ascii_or_nothing(name: bytes) -> N
     assert flag is None or (name.isascii() and b"/" not in name and name.decode().isprintable())
 
 
-@pytest.mark.parametrize("name", [b"git_add.git_status.flag", b"git_add.git_add.flag", b"git_push.request.json"])
+@pytest.mark.parametrize(
+    "name", [b"git_add.git_status.flag", b"git_add.git_add.flag", b"git_push.request.json", b"unknown.request.json"]
+)
 def test_an_id_that_would_overwrite_the_latest_result_of_an_operation_is_refused_by_name(name: bytes) -> None:
     flag = parse_name(name)
 
@@ -169,4 +171,5 @@ def test_only_a_plain_id_names_a_result(published: str, file: bytes | None) -> N
 def test_the_latest_result_of_an_operation_is_not_one_requests_result() -> None:
     assert is_request_result(b"a-1.json")
     assert not is_request_result(b"git_add.json")
+    assert not is_request_result(b"unknown.json")
     assert not is_request_result(b"a-1.json.bak")
