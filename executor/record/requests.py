@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, insert, or_, select
+from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, union_all
 
 from executor.outcome import OPEN_STATES, State
 from executor.policy.model import Operation, RiskClass
@@ -103,17 +103,25 @@ class Inserted:
 
 _COLUMNS = [requests.c[name] for name in RequestRow.__slots__]
 _INSERT = insert(requests)
-# built once, for it runs for every request
-_NEXT_DUE = (
-    select(*_COLUMNS)
-    .where(
-        requests.c.host == bindparam("of_host"),
-        requests.c.state.in_([State.QUEUED, State.RECEIVED]),
-        requests.c.repo == bindparam("of_repo"),
-    )
-    .order_by(requests.c.arrival)
-    .limit(1)
-)
+DUE = (State.QUEUED, State.RECEIVED)  # to be run, or to be put to operators
+
+
+def _next_due() -> Select[Any]:
+    """The query for the next request of a repository; built once, for it runs for every request.
+
+    The least number of each state comes straight from the index, however many requests are waiting.
+    """
+    of_repo = (requests.c.host == bindparam("of_host")) & (requests.c.repo == bindparam("of_repo"))
+    firsts = union_all(
+        *(
+            select(func.min(requests.c.arrival).label("first")).where(of_repo, requests.c.state == state)
+            for state in DUE
+        )
+    ).subquery()
+    return select(*_COLUMNS).where(requests.c.arrival == select(func.min(firsts.c.first)).scalar_subquery())
+
+
+_NEXT_DUE = _next_due()
 
 
 def insert_many(tx: Transaction, new: Sequence[NewRequest]) -> list[Inserted]:
@@ -173,7 +181,7 @@ def count_open(tx: Reading) -> int:
 
 def due_repositories(tx: Reading) -> list[str]:
     """Return the repositories that have a request to be run or put to operators."""
-    due = requests.c.state.in_([State.QUEUED, State.RECEIVED])
+    due = requests.c.state.in_(DUE)
     query = select(requests.c.repo).where(requests.c.host == tx.host, due).distinct()
     return sorted(tx.connection.scalars(query))
 

@@ -18,13 +18,15 @@ from executor.errors import ConfigError, Unavailable
 BUSY_TIMEOUT_MS = 10_000  # how long another process may hold the write lock before we say so
 WAL_LIMIT_BYTES = 64 * 1024 * 1024  # what the write-ahead log is cut back to after a large transaction
 
-_PRAGMAS = (
+_PRAGMAS = (  # of each connection
     f"PRAGMA busy_timeout={BUSY_TIMEOUT_MS}",
-    "PRAGMA auto_vacuum=INCREMENTAL",  # has effect only before the first table; lets `compact` give space back
-    "PRAGMA journal_mode=WAL",
     "PRAGMA synchronous=FULL",  # what is committed has reached the disk: a decision must not be forgotten
     "PRAGMA foreign_keys=ON",
     f"PRAGMA journal_size_limit={WAL_LIMIT_BYTES}",
+)
+_FILE_PRAGMAS = (  # of the file, set once; readers and a writer do not hold each other up
+    "PRAGMA auto_vacuum=INCREMENTAL",  # has effect only before the first table; lets `compact` give space back
+    "PRAGMA journal_mode=WAL",
 )
 
 _CODES = (  # beginning of SQLite's error name, what it means, what to do
@@ -48,6 +50,7 @@ def open_engine(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
         raise ConfigError("record_in_memory", "the record must be a file", "set GATEWAY_DATABASE_URL or leave it out")
     _private_file(Path(url.database))
+    _set_up_file(Path(url.database))
     engine = create_engine(url)
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
@@ -70,6 +73,16 @@ def _private_file(path: Path) -> None:
         raise Unavailable(
             "record_unwritable", f"the record {path} cannot be opened: {error.strerror}", "check the state directory"
         ) from error
+
+
+def _set_up_file(path: Path) -> None:
+    try:
+        with closing(sqlite3.connect(path, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)) as connection:
+            if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+                for pragma in _FILE_PRAGMAS:
+                    connection.execute(pragma).fetchall()
+    except sqlite3.Error as error:
+        raise in_plain_words(error) or error from error
 
 
 def _on_connect(connection: DBAPIConnection, entry: ConnectionPoolEntry) -> None:
@@ -100,5 +113,5 @@ def in_plain_words(error: BaseException) -> Unavailable | None:
 def compact(engine: Engine) -> None:
     """Write the log of changes back into the database file, and give free pages back to the file system."""
     with closing(engine.raw_connection()) as raw, closing(raw.cursor()) as cursor:
-        cursor.execute("PRAGMA incremental_vacuum").fetchall()
-        cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        # one page goes with each step of this statement, and only a script is stepped to its end
+        cursor.executescript("PRAGMA incremental_vacuum; PRAGMA wal_checkpoint(TRUNCATE);")
