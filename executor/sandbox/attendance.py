@@ -17,6 +17,7 @@ GRACE = 2.0  # s between TERM and KILL: git removes its lock files when it gets 
 _STUCK = 5.0  # s after KILL; a process that is still there hangs inside the kernel
 _DRAIN = 1.0  # s for the pipes to reach their end when every known writer is dead
 _CANCEL_TICK = 0.1  # s between looks at the cancel event, which cannot be polled
+_LONGEST_POLL = 3600.0  # s; poll counts milliseconds in a C int
 _CHUNK = 65536  # bytes; the capacity of a pipe
 
 
@@ -83,7 +84,7 @@ class Attendance:
 
     def _serve(self, wait: float) -> set[int]:
         """Wait up to `wait` seconds, serve the pipes that are ready, return the ready descriptors."""
-        ready = self._poller.poll(math.ceil(max(wait, 0.0) * 1000))
+        ready = self._poller.poll(math.ceil(min(max(wait, 0.0), _LONGEST_POLL) * 1000))
         for descriptor, _event in ready:
             if descriptor in self._outputs:
                 self._read(descriptor)

@@ -1,15 +1,14 @@
 """Ending everything that one command started, and nothing else.
 
 A command is its own session and process group, so one signal to the group reaches all that stayed in it. What left
-the group (a daemon's setsid) is found by two marks that every descendant inherits:
+the group (a daemon's setsid) is known by a mark that every descendant inherits: RLIMIT_LOCKS, a resource limit that
+Linux has not enforced since 2.4, that anyone of the same user can read, and that stays readable on a zombie. It
+holds the command's random token. The soft limit is there from the first instruction; the hard limit, which a process
+without privileges can never raise again, is put on right after the spawn. Confined programs can set neither
+(seccomp.py). So commands side by side, and children that no command started, are not taken for each other; and
+whatever is in this process's own session is nobody's descendant, for every command left it and none can come back.
 
-- a variable in its environment, there from the first instruction, but a program can wipe it;
-- a resource limit: RLIMIT_LOCKS, which Linux has not enforced since 2.4 and which stays readable on a zombie. A
-  process without privileges cannot raise it back, and confined ones cannot set it at all (seccomp.py). It is put on
-  right after the spawn, so a child forked within those microseconds has the first mark only.
-
-Both carry the command's random token, so commands that run side by side, and children of the process that no command
-started, are never taken for each other. Orphans come to this process (subreaper) and are reaped here.
+Orphans come to this process (it is their subreaper) and are reaped here.
 """
 
 from __future__ import annotations
@@ -20,41 +19,55 @@ import resource
 import secrets
 import select
 import signal
+import threading
 import time
+from collections.abc import Iterator
 
+from executor.errors import ConfigError
 from executor.sandbox.kernel import Kernel
-
-MARK = "OPS_GATEWAY_COMMAND"
 
 _RLIMIT_LOCKS = 10  # <asm-generic/resource.h>; the resource module has no name for it
 _UNLIMITED_TOKENS = 1 << 62
-_MARK_WINDOW = 4096  # bytes of an environment that are looked at; the mark is its first variable
+_FEWEST_TOKENS = 1 << 32
 _PATIENCE = 2.0  # s for killed processes to be gone; only one that hangs inside the kernel takes longer
 _TICK = 0.001  # s
+_spawning = threading.Lock()  # a limit belongs to the whole process, so one command is born at a time
 
 
 def become_subreaper() -> None:
-    """Make this process the parent of its descendants' orphans, so that none escapes to init unseen."""
+    """Make this process the parent of its descendants' orphans, so that none escapes to init unseen.
+
+    Raise ConfigError if somebody lowered the limit that carries the mark.
+    """
+    if _tokens() < _FEWEST_TOKENS:
+        raise ConfigError("limit_locks", "RLIMIT_LOCKS is lowered.", "Remove LimitLOCKS= from the service.")
     Kernel().become_subreaper()
 
 
 class Descendants:
-    """The processes of one command. `end` must be called once, when the command's first process has been spawned."""
+    """The processes of one command: born inside `marked`, then `hold`, and in the end `end`, each called once."""
 
     def __init__(self) -> None:
-        _soft, self._own_limit = resource.getrlimit(_RLIMIT_LOCKS)
-        space = _UNLIMITED_TOKENS if self._own_limit == resource.RLIM_INFINITY else max(self._own_limit, 1)
-        self._token = secrets.randbelow(space)
-        self._mark = f"{MARK}={self._token}\0".encode()
+        self._token = secrets.randbelow(_tokens())
 
-    @property
-    def environment(self) -> dict[str, str]:
-        """The variable to put first in the command's environment."""
-        return {MARK: str(self._token)}
+    @contextlib.contextmanager
+    def marked(self) -> Iterator[None]:
+        """Let what is spawned inside be born with the mark.
 
-    def adopt(self, leader: int) -> None:
-        """Put the second mark on the spawned process."""
-        with contextlib.suppress(OSError, ValueError):  # it may have ended; a limit of 0 leaves the first mark
+        A program that another thread starts in that same instant gets it too. The gateway starts none but through
+        here; and elsewhere it would have to leave our session besides to be taken for a descendant.
+        """
+        with _spawning:
+            soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
+            resource.setrlimit(_RLIMIT_LOCKS, (self._token, hard))
+            try:
+                yield
+            finally:
+                resource.setrlimit(_RLIMIT_LOCKS, (soft, hard))
+
+    def hold(self, leader: int) -> None:
+        """Make the mark one that the spawned process cannot take off."""
+        with contextlib.suppress(ProcessLookupError):  # it has ended
             resource.prlimit(leader, _RLIMIT_LOCKS, (self._token, self._token))
 
     def end(self, leader: int) -> int | None:
@@ -95,13 +108,15 @@ class Descendants:
 
     def _is_ours(self, pid: int) -> bool:
         try:
-            _soft, limit = resource.prlimit(pid, _RLIMIT_LOCKS)
-            if limit != self._own_limit:
-                return limit == self._token
-            with open(f"/proc/{pid}/environ", "rb") as file:
-                return self._mark in file.read(_MARK_WINDOW)
+            marked = self._token in resource.prlimit(pid, _RLIMIT_LOCKS)
+            return marked and os.getsid(pid) != os.getsid(0)
         except OSError:  # gone, or another user's
             return False
+
+
+def _tokens() -> int:
+    _soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
+    return _UNLIMITED_TOKENS if hard == resource.RLIM_INFINITY else hard
 
 
 def _reap_group(leader: int, give_up: float) -> int | None:

@@ -56,7 +56,6 @@ class ProcessRunner:
 
     def __init__(self, confinement: Confinement) -> None:
         self.confinement = confinement
-        self._null = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
         become_subreaper()
 
     def run(
@@ -77,19 +76,24 @@ class ProcessRunner:
         `profile` None is for the host's own trusted programs on the host's own data: they run unconfined. `deadline`
         is in seconds from now; after it, and when `cancel` is set, the program gets TERM, then KILL. `output_limit`
         bytes are kept of each stream; with `exact` a longer stdout raises Failed("output_too_large") instead.
-        Raise Unavailable if the program cannot be started, TimedOut if it cannot even be killed.
+        Raise Unavailable if the program cannot be started (or `cancel` was set before), TimedOut if it cannot even
+        be killed.
         """
         argv = tuple(argv)
         if not os.path.isabs(argv[0]):
             raise ValueError(f"not an absolute path: {argv[0]!r}")
+        if cancel is not None and cancel.is_set():
+            raise Unavailable(
+                "stopping", "The gateway is stopping; nothing was started.", "Ask again when it is back."
+            )
         started = time.monotonic()
         out, err = BoundedOutput(output_limit), BoundedOutput(output_limit)
         descendants = Descendants()
-        environment = {**descendants.environment, **env}
-        child, attendance = self._start(argv, environment, cwd, profile, stdin, (out, err))
+        with descendants.marked():
+            child, attendance = self._start(argv, env, cwd, profile, stdin, (out, err))
         exit_code: int | None = None
         try:
-            descendants.adopt(child.pid)
+            descendants.hold(child.pid)
             _limit(child.pid)
             ending = _attend(child.pid, attendance, started + deadline, cancel)
         except TimeoutError:
@@ -145,7 +149,7 @@ class ProcessRunner:
             def spawn() -> subprocess.Popen[bytes]:
                 return subprocess.Popen(
                     argv,
-                    stdin=theirs[2] if stdin else self._null,
+                    stdin=theirs[2] if stdin else subprocess.DEVNULL,
                     stdout=theirs[0],
                     stderr=theirs[1],
                     env=env,

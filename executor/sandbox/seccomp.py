@@ -87,7 +87,7 @@ def program(machine: str, wanted: Filter) -> bytes:
     """Return the BPF program for `machine` ("x86_64", "aarch64"), 8 bytes an instruction.
 
     Denied calls fail with EPERM, and so does every call made through a foreign architecture's entry (i386, x32).
-    Raise KeyError for another machine.
+    Raise ValueError for another machine.
     """
     column = list(AUDIT_ARCH).index(machine)
     numbers = {name: row[column] for name, row in _CALLS.items()}

@@ -19,7 +19,9 @@ _READ_FILES = (
     "/etc/localtime",  # commits carry the host's zone
     "/dev/urandom",  # "unable to get random bytes" without it
 )
-_PROGRAM_HEADER_INTERPRETER = 3  # PT_INTERP
+_PROGRAM_HEADER = struct.Struct("<IIQQQQ")
+_INTERPRETER = 3  # PT_INTERP
+_LONGEST_PATH = 4096  # bytes, PATH_MAX
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +30,7 @@ class System:
 
     git: Path
     exec_path: Path
+    loader: Path | None  # None for a static git
     read: tuple[Path, ...]
     execute: tuple[Path, ...]
     write: tuple[Path, ...]  # /dev/null
@@ -43,14 +46,15 @@ def find_system() -> System:
     if exec_path is None:
         raise ConfigError("git_exec_path", f"The programs of {git} are not beside it.", "Install git from a package.")
     interpreter = elf_interpreter(git)
-    execute = [git, exec_path, *([interpreter.resolve()] if interpreter else [])]
+    loader = interpreter.resolve() if interpreter else None
     shared = prefix / "share/git-core"
     read = [Path(name) for name in (*_LIBRARIES, *_READ_FILES, str(shared)) if os.path.exists(name)]
     return System(
         git=git,
         exec_path=exec_path,
+        loader=loader,
         read=_resolved(read),
-        execute=tuple(execute),
+        execute=(git, exec_path, *((loader,) if loader else ())),
         write=(Path("/dev/null"),),
     )
 
@@ -58,21 +62,26 @@ def find_system() -> System:
 def elf_interpreter(program: Path) -> Path | None:
     """Return the loader that `program`, an ELF file, names for itself, or None for a static one.
 
-    Raise ConfigError if it is not a little-endian 64-bit ELF file.
+    Raise ConfigError if it is not a whole, little-endian, 64-bit ELF file.
     """
-    with program.open("rb") as file:
-        header = file.read(64)
-        if header[:6] != b"\x7fELF\x02\x01" or len(header) < 64:
-            raise ConfigError("not_elf", f"{program} is not a 64-bit ELF program.", "Use the distribution's git.")
-        (table,) = struct.unpack_from("<Q", header, 32)
-        size, count = struct.unpack_from("<HH", header, 54)
-        file.seek(table)
-        entries = file.read(size * count)
-        for at in range(0, len(entries), size):
-            kind, _flags, offset, _virtual, _physical, length = struct.unpack_from("<IIQQQQ", entries, at)
-            if kind == _PROGRAM_HEADER_INTERPRETER:
-                file.seek(offset)
-                return Path(os.fsdecode(file.read(length).rstrip(b"\0")))
+    try:
+        with program.open("rb") as file:
+            header = file.read(64)
+            if header[:6] != b"\x7fELF\x02\x01":
+                raise ValueError("another format")
+            (table,) = struct.unpack_from("<Q", header, 32)
+            size, count = struct.unpack_from("<HH", header, 54)
+            file.seek(table)
+            entries = file.read(size * count)
+            for number in range(count):
+                kind, _flags, offset, _virtual, _physical, length = _PROGRAM_HEADER.unpack_from(
+                    entries, number * size
+                )
+                if kind == _INTERPRETER:
+                    file.seek(offset)
+                    return Path(os.fsdecode(file.read(min(length, _LONGEST_PATH)).rstrip(b"\0")))
+    except (struct.error, ValueError, OverflowError, OSError) as error:
+        raise ConfigError("not_elf", f"{program} is not a 64-bit program.", "Use the distribution's git.") from error
     return None
 
 
