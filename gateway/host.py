@@ -23,6 +23,7 @@ from gateway.single import alone
 
 if TYPE_CHECKING:
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
     from executor.dispatch import Dispatcher
 
 CANCEL_SECONDS = 20.0  # what ending a running git may take: TERM, its grace, KILL, and putting things in order
@@ -47,14 +48,16 @@ class Host:
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings, self._dispatcher = settings, dispatcher
         self._heartbeat = Heartbeat(PERIODS)
-        self._pickup = Pickup(dispatcher, self._heartbeat, queued=self._run_queued, stuck=self._realign)
+        self._pickup = Pickup(
+            dispatcher, settings.state_dir, self._heartbeat, queued=self._run_queued, stuck=self._realign
+        )
         names = [repository.name for repository in settings.served]
         self._workers = Workers(dispatcher, names, drained=self._pickup.room_again)
         self._watcher = Watcher(
             settings.shared_dir,
             settings.state_dir,
             arrived=self._pickup.arrived,
-            woken=self._pickup.decided,
+            word_came=self._pickup.word_came,
             missed=self._pickup.sweep_and_settle,
         )
         self._duties = jobs.Duties(dispatcher, self._pickup, self._heartbeat, told=self.write_health)

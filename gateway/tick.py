@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
 from gateway import wiring
+from gateway.schedule.pickup import act_on_word
 from gateway.settings_model import Settings
 from gateway.single import alone
 
@@ -18,7 +17,8 @@ def tick(settings: Settings, wait_seconds: float) -> None:
         dispatcher = wiring.dispatcher(settings)
         try:
             dispatcher.recover()
-            dispatcher.expire(datetime.now(UTC))
+            act_on_word(dispatcher, settings.state_dir)
+            dispatcher.expire()
             going = True
             while going:
                 going = dispatcher.take() > 0

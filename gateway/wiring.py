@@ -17,7 +17,6 @@ from gateway.settings_model import Settings
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
-
     from executor.record.store import Store
 
 
@@ -90,20 +89,14 @@ def record(settings: Settings) -> Iterator[Store]:
     Raise Refused for anybody but the owner of the state directory, root included: files that root left in there the
     gateway could not write.
     """
-    from executor.record.audit import load_or_create_key
-    from executor.record.store import Store
+    from executor.dispatch import open_store
 
     settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
     owner = settings.state_dir.stat().st_uid
     if owner != os.geteuid():
         hint = f"sudo -u '#{owner}' ops-gateway ..."
         raise Refused("not_the_owner", f"the state directory belongs to uid {owner}, which is not you", hint)
-    store = Store.open(
-        settings.database_url.get_secret_value() or f"sqlite:///{settings.state_dir}/gateway.db",
-        host=settings.host_name,
-        key=load_or_create_key(settings.state_dir / "audit.key"),
-        redactor=redactor(settings),
-    )
+    store = open_store(executor_config(settings))
     try:
         yield store
     finally:

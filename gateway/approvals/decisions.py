@@ -8,7 +8,7 @@ from executor.errors import Refused
 from executor.record import approvals
 from executor.record.approvals import Approval, Verdict, VoteKind, VoteResult
 from executor.record.store import Reading, Store
-from gateway.schedule.wake import wake
+from gateway.schedule import word
 
 DIGEST_SHORT = 12  # characters of a digest that are shown, and that must be given at least
 
@@ -48,7 +48,7 @@ def check_digest(approval: Approval, given: str) -> None:
 def take(
     store: Store, state: Path, approval: Approval, *, operator: str, verdict: Verdict, reason: str
 ) -> VoteResult:
-    """Record the vote of `operator` on `approval` as it was shown, and wake the gateway that acts on it.
+    """Record the vote of `operator` on `approval` as it was shown, and send word to the gateway that acts on it.
 
     The caller has made sure that this is an operator. What was asked may have changed since it was read; then the
     vote is not counted, and the result says why.
@@ -56,7 +56,7 @@ def take(
     with store.transaction() as tx:
         result = approvals.vote(tx, approval.id, operator, verdict, reason, approval.digest)
     if result.kind in COUNTED:
-        wake(state)
+        word.send(state, approval.request_id)
     return result
 
 

@@ -11,7 +11,7 @@ from gateway.approvals.decisions import DIGEST_SHORT
 from gateway.commands.terminal import age, exactly, heading, paragraph
 
 CARD_LIMIT = 64 * 1024  # characters; nobody reads more than that before saying yes
-_SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id"})
+_SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id", "agent_says"})
 
 
 def card(host: str, request: RequestRow, approval: Approval, now: datetime | None = None) -> str:

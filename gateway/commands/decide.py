@@ -15,7 +15,7 @@ from gateway.approvals import decisions
 from gateway.cli import own_user
 from gateway.commands.card import can_be_read, card
 from gateway.commands.terminal import heading
-from gateway.schedule.wake import wake
+from gateway.schedule import word
 from gateway.settings_model import Settings
 
 
@@ -80,7 +80,7 @@ def _freeze(settings: Settings, store: Store, reason: str) -> int:
     by = own_user()
     with store.transaction() as tx:
         held = controls.freeze(tx, reason, by)
-    wake(settings.state_dir)
+    word.send(settings.state_dir, word.CONTROLS)
     new = held.by == by and held.reason == reason
     print(heading("frozen: only what reads is run" if new else f"is frozen already, by {held.by}: {held.reason}"))
     return 0
@@ -89,6 +89,6 @@ def _freeze(settings: Settings, store: Store, reason: str) -> int:
 def _unfreeze(settings: Settings, store: Store) -> int:
     with store.transaction() as tx:
         thawed = controls.unfreeze(tx, own_user())
-    wake(settings.state_dir)
+    word.send(settings.state_dir, word.CONTROLS)
     print(heading("unfrozen" if thawed else "it was not frozen"))
     return int(not thawed)

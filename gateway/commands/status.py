@@ -14,13 +14,10 @@ from executor.record import controls, requests
 from executor.sandbox.confinement import Confinement
 from gateway import settings as configuration
 from gateway import wiring
-from gateway.commands.card import as_words
 from gateway.commands.terminal import age, heading, paragraph
 from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS, read_health
 from gateway.settings_model import Settings
 from gateway.single import holder
-
-_SAID_ALREADY = ("pid", "watching", "heartbeat", "last_sweep")
 
 
 def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
@@ -66,9 +63,10 @@ def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> It
         yield f"the last sweep was {age(sweep, now)}: see the gateway's log"
     if anchor:
         yield f"audit log: {anchor} (ops-gateway audit verify)"
-    for name, value in found["health"].items():
-        if name not in _SAID_ALREADY and value:
-            yield f"{name.replace('_', ' ')}: {as_words(value)}"
+    for what, why in found["health"].get("degraded", {}).items():
+        yield f"{what}: {why}"
+    for job in found["health"].get("heartbeat", {}).get("late", []):
+        yield f"the job {job} was not completed for too long: see the gateway's log"
 
 
 def _last_sweep(found: Mapping[str, Any]) -> datetime | None:

@@ -22,7 +22,6 @@ from gateway.schedule.heartbeat import PERIODS, Heartbeat
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
-
     from gateway.schedule.pickup import Pickup
 
 FIRST = {"retention": 600.0}  # seconds after the start; the others run at once
@@ -49,7 +48,7 @@ async def sweep(duties: Duties) -> None:
 
 async def expire(duties: Duties) -> None:
     """Let approvals expire that nobody gave in time."""
-    await _bounded(duties, "expire", lambda: duties.dispatcher.expire(datetime.now(UTC)))
+    await _bounded(duties, "expire", duties.dispatcher.expire)
 
 
 async def publish(duties: Duties) -> None:

@@ -7,10 +7,13 @@ import contextlib
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from executor.errors import Problem
+from gateway.schedule import word
 from gateway.schedule.heartbeat import Heartbeat
 
 if TYPE_CHECKING:
@@ -29,13 +32,14 @@ class Pickup:
     def __init__(
         self,
         dispatcher: Dispatcher,
+        state: Path,
         heartbeat: Heartbeat,
         *,
         queued: Callable[[Iterable[str]], None],
         stuck: Callable[[], None],
         backstop_seconds: float = BACKSTOP_SECONDS,
     ) -> None:
-        self._dispatcher, self._heartbeat = dispatcher, heartbeat
+        self._dispatcher, self._state, self._heartbeat = dispatcher, state, heartbeat
         self._queued = queued  # called on the loop with the repositories that have something to run
         self._stuck = stuck  # called on the loop when no sweep was asked for in time
         self._backstop = backstop_seconds
@@ -64,8 +68,8 @@ class Pickup:
         self.sweep_soon()
         asyncio.get_running_loop().call_later(SETTLED_SECONDS, self.sweep_soon)
 
-    def decided(self) -> None:
-        """Say that something changed in the store: a decision was made by another process."""
+    def word_came(self) -> None:
+        """Say that another process decided something."""
         self._something.set()
 
     def room_again(self) -> None:
@@ -95,28 +99,37 @@ class Pickup:
         loop = asyncio.get_running_loop()
         try:
             taken, repositories = await loop.run_in_executor(self._thread, self._take, names, sweep)
-        except Exception:  # noqa: BLE001 (what waits is still there at the next sweep)
-            logger.exception("flags could not be taken; the next sweep tries again")
+        except Exception as error:  # noqa: BLE001 (what waits is still there at the next sweep)
+            bug = None if isinstance(error, Problem) else error
+            logger.opt(exception=bug).error("flags cannot be taken, the next sweep tries again: {}", error)
             self._heartbeat.trouble(SWEEP, "failed")
             await asyncio.sleep(1.0)  # whatever is wrong, it is not to be met thousands of times a second
             return
         if sweep:
             self._heartbeat.completed(SWEEP)
-            if self._left_behind and taken:  # there was room: go on at once (B12)
-                self.sweep_soon()
+        if self._left_behind and taken:  # there was room: go on at once (B12)
+            self.sweep_soon()
         self._queued(repositories)
 
     def _take(self, names: set[bytes], sweep: bool) -> tuple[int, list[str]]:
         """In the thread: take what was named, or everything; return how many, and who has something to run."""
+        act_on_word(self._dispatcher, self._state)
         taken = 0
-        if sweep:
-            taken = self._dispatcher.take()
+        if sweep or names:
+            taken = self._dispatcher.take(None if sweep else names)
             self._left_behind = self._dispatcher.more_waiting()
-        elif names:
-            taken = self._dispatcher.take(names)
         return taken, self._dispatcher.queued_repositories()
 
     def close(self) -> None:
         """Wait for a take that goes on, and end the thread."""
         with contextlib.suppress(RuntimeError):
             self._thread.shutdown(wait=True, cancel_futures=True)
+
+
+def act_on_word(dispatcher: Dispatcher, state: Path) -> None:
+    """Tell the agent of what was decided by other processes since the last time."""
+    for about in word.received(state):
+        if about == word.CONTROLS:
+            dispatcher.publish_capabilities()
+        else:
+            dispatcher.answer(about)

@@ -15,7 +15,7 @@ from asyncinotify import Event, Inotify, Mask, Watch
 from loguru import logger
 
 from executor.protocol.names import parse_name
-from gateway.schedule.wake import WAKE
+from gateway.schedule import word
 
 # A flag is complete when its writer closed it or renamed it there. Not CREATE: it comes before the content (D02).
 # What is neither (a link, a FIFO) is refused anyway, and the sweep does that.
@@ -28,10 +28,10 @@ LOST_RETRY_SECONDS = 2.0  # how often a directory that is gone is looked for
 
 
 class Watcher:
-    """Tells of names that arrived in `shared`, of a touch of `state`/wake, and of events that were lost.
+    """Tells of names that arrived in `shared`, of word from the command line, and of events that were lost.
 
-    `arrived` gets one file name; `woken` and `missed` get nothing, and `missed` means: look at everything. All are
-    called on the loop and must not block.
+    `arrived` gets one file name; `word_came` and `missed` get nothing, and `missed` means: look at everything. All
+    are called on the loop and must not block.
     """
 
     def __init__(
@@ -40,11 +40,11 @@ class Watcher:
         state: Path,
         *,
         arrived: Callable[[bytes], None],
-        woken: Callable[[], None],
+        word_came: Callable[[], None],
         missed: Callable[[], None],
     ) -> None:
-        self._shared, self._state = shared, state
-        self._arrived, self._woken, self._missed = arrived, woken, missed
+        self._shared, self._word = shared, word.place(state)
+        self._arrived, self._word_came, self._missed = arrived, word_came, missed
         self._watch: Watch | None = None
         self._identity: tuple[int, int] | None = None
         self.problem = "the shared directory is not watched yet"  # why there are no hints; empty when there are
@@ -57,7 +57,7 @@ class Watcher:
             self._lost(f"inotify is not available ({error.strerror})")
             return
         with inotify:
-            self._add(inotify, self._state, Mask.CLOSE_WRITE)
+            self._add(inotify, self._word, Mask.CLOSE_WRITE)
             while True:
                 if self._watch is None:
                     self._attach(inotify)
@@ -100,8 +100,8 @@ class Watcher:
                 self._detach()
             elif parse_name(name) is not None:
                 self._arrived(name)
-        elif event.watch is not None and event.watch.path == self._state and name == WAKE.encode():
-            self._woken()
+        elif event.watch is not None and event.watch.path == self._word:
+            self._word_came()
         elif event.mask & _REPLACEMENTS and name == os.fsencode(self._shared.name):
             self.check()
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from loguru import logger
 
+from executor.errors import Problem
+
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
 
@@ -60,8 +62,9 @@ class Workers:
             self._wanted[name].clear()
             try:
                 await loop.run_in_executor(self._threads, self._drain, name)
-            except Exception:  # noqa: BLE001 (a request's own failures are its outcome; this is the gateway's)
-                logger.exception("the worker of {} failed; it goes on in {:.0f} s", name, retry)
+            except Exception as error:  # noqa: BLE001 (a request's failure is its outcome; this is the gateway's)
+                bug = None if isinstance(error, Problem) else error
+                logger.opt(exception=bug).error("nothing can be run in {} for {:.0f} s: {}", name, retry, error)
                 loop.call_later(retry, self._wanted[name].set)
                 retry = min(2 * retry, LAST_RETRY_SECONDS)
             else:

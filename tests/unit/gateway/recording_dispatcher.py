@@ -6,7 +6,6 @@ import asyncio
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-from datetime import datetime
 
 DEADLINE = 20.0  # seconds until a test gives up waiting; nothing is asserted about time itself
 
@@ -17,7 +16,8 @@ class RecordingDispatcher:
     def __init__(self) -> None:
         self.taken: list[frozenset[bytes] | None] = []  # None is a sweep
         self.ran: list[str] = []
-        self.expired: list[datetime] = []
+        self.expired = 0
+        self.answered: list[str] = []
         self.published = 0
         self.cancelled = threading.Event()
         self.queues: dict[str, deque[Callable[[], object]]] = defaultdict(deque)
@@ -31,7 +31,9 @@ class RecordingDispatcher:
         self.taken.append(None if names is None else frozenset(names))
         if self.fail is not None:
             raise self.fail
-        count, self._more = self.left_behind.popleft() if self.left_behind and names is None else (0, False)
+        if names is not None:
+            return 0
+        count, self._more = self.left_behind.popleft() if self.left_behind else (0, False)
         return count
 
     def more_waiting(self) -> bool:
@@ -47,9 +49,12 @@ class RecordingDispatcher:
         self.ran.append(repo)
         return True
 
-    def expire(self, now: datetime) -> int:
-        self.expired.append(now)
+    def expire(self) -> int:
+        self.expired += 1
         return 0
+
+    def answer(self, request_id: str) -> None:
+        self.answered.append(request_id)
 
     def retention(self) -> None:
         self.ran.append("retention")

@@ -17,6 +17,7 @@ from executor.record.schema import timestamp
 from executor.record.store import Store
 from gateway import cli, settings, wiring
 from gateway.commands.card import CARD_LIMIT
+from gateway.schedule import word
 
 DIGEST = "ab" * 32
 TOKEN = "ghp_" + "a1B2" * 9
@@ -114,7 +115,7 @@ def test_a_yes_queues_the_request_is_recorded_with_the_user_and_wakes_the_gatewa
         approval = approvals.latest_of(reading, "fix-1")
     assert approval is not None
     assert approval.decided_by == (cli.own_user(),)
-    assert (tmp_path / "state" / "wake").exists()
+    assert word.received(tmp_path / "state") == ["fix-1"]
 
 
 @pytest.mark.parametrize("digest", ["cd" * 6, "ab", DIGEST[:11] + "0", DIGEST + "0"])

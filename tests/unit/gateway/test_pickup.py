@@ -6,21 +6,23 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from recording_dispatcher import RecordingDispatcher, until
 
+from gateway.schedule import word
 from gateway.schedule.heartbeat import Heartbeat
 from gateway.schedule.pickup import NAMES_MAX, Pickup
 
 
 @asynccontextmanager
-async def picking(dispatcher: RecordingDispatcher, backstop: float = 60.0) -> AsyncIterator[Pickup]:
+async def picking(dispatcher: RecordingDispatcher, state: Path, backstop: float = 60.0) -> AsyncIterator[Pickup]:
     """A running pick-up; `pickup.queued_seen` and `pickup.stuck_seen` collect what it told."""
     heartbeat = Heartbeat({"sweep": 60.0})
     queued: list[str] = []
     stuck: list[int] = []
     pickup = Pickup(
-        dispatcher, heartbeat, queued=queued.extend, stuck=lambda: stuck.append(1), backstop_seconds=backstop
+        dispatcher, state, heartbeat, queued=queued.extend, stuck=lambda: stuck.append(1), backstop_seconds=backstop
     )
     pickup.queued_seen, pickup.stuck_seen, pickup.heartbeat_seen = queued, stuck, heartbeat
     task = asyncio.create_task(pickup.run())
@@ -32,11 +34,11 @@ async def picking(dispatcher: RecordingDispatcher, backstop: float = 60.0) -> As
         pickup.close()
 
 
-def test_names_that_arrive_together_are_taken_together_and_their_repositories_woken() -> None:
+def test_names_that_arrive_together_are_taken_together_and_their_repositories_woken(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         dispatcher.queues["shop"].append(lambda: None)
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             for name in (b"git_add.flag", b"git_commit.flag", b"git_add.flag"):
                 pickup.arrived(name)
             await until(lambda: pickup.queued_seen == ["shop"])
@@ -45,7 +47,7 @@ def test_names_that_arrive_together_are_taken_together_and_their_repositories_wo
     asyncio.run(scenario())
 
 
-def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it() -> None:
+def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         entered, go_on = threading.Event(), threading.Event()
@@ -57,7 +59,7 @@ def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it() -> None:
             return original()
 
         dispatcher.queued_repositories = slow
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             pickup.arrived(b"git_add.flag")
             await until(entered.is_set)
             pickup.arrived(b"git_push.flag")
@@ -68,10 +70,10 @@ def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it() -> None:
     asyncio.run(scenario())
 
 
-def test_b06_without_a_sweep_in_time_one_is_made_and_the_scheduler_is_set_right() -> None:
+def test_b06_without_a_sweep_in_time_one_is_made_and_the_scheduler_is_set_right(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
-        async with picking(dispatcher, backstop=0.02) as pickup:
+        async with picking(dispatcher, tmp_path, backstop=0.02) as pickup:
             await until(lambda: dispatcher.sweeps >= 2)
             assert pickup.stuck_seen
             assert pickup.heartbeat_seen.as_data()["troubles"]["sweep missed"] >= 1
@@ -79,11 +81,11 @@ def test_b06_without_a_sweep_in_time_one_is_made_and_the_scheduler_is_set_right(
     asyncio.run(scenario())
 
 
-def test_b12_a_sweep_that_left_flags_behind_goes_on_at_once_while_there_is_room() -> None:
+def test_b12_a_sweep_that_left_flags_behind_goes_on_at_once_while_there_is_room(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         dispatcher.left_behind.extend([(1000, True), (1000, True), (7, False)])
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             pickup.sweep_soon()
             await until(lambda: dispatcher.sweeps == 3)
             assert not dispatcher.left_behind
@@ -91,11 +93,11 @@ def test_b12_a_sweep_that_left_flags_behind_goes_on_at_once_while_there_is_room(
     asyncio.run(scenario())
 
 
-def test_a_sweep_that_found_no_room_waits_until_something_was_run() -> None:
+def test_a_sweep_that_found_no_room_waits_until_something_was_run(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         dispatcher.left_behind.extend([(0, True), (5, False)])
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             pickup.sweep_soon()
             await until(lambda: len(dispatcher.left_behind) == 1)
             pickup.arrived(b"git_status.flag")
@@ -107,10 +109,10 @@ def test_a_sweep_that_found_no_room_waits_until_something_was_run() -> None:
     asyncio.run(scenario())
 
 
-def test_d03_more_names_than_are_remembered_become_one_sweep() -> None:
+def test_d03_more_names_than_are_remembered_become_one_sweep(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             for number in range(NAMES_MAX + 1):
                 pickup.arrived(f"git_status.{number}.flag".encode())
             await until(lambda: dispatcher.taken)
@@ -119,11 +121,11 @@ def test_d03_more_names_than_are_remembered_become_one_sweep() -> None:
     asyncio.run(scenario())
 
 
-def test_a_failing_take_is_tried_again_and_counted() -> None:
+def test_a_failing_take_is_tried_again_and_counted(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         dispatcher.fail = RuntimeError("the database is away")
-        async with picking(dispatcher, backstop=0.01) as pickup:
+        async with picking(dispatcher, tmp_path, backstop=0.01) as pickup:
             await until(lambda: dispatcher.sweeps)
             dispatcher.fail = None
             await until(lambda: dispatcher.sweeps >= 2)
@@ -132,12 +134,28 @@ def test_a_failing_take_is_tried_again_and_counted() -> None:
     asyncio.run(scenario())
 
 
-def test_flags_are_taken_in_a_thread_of_their_own() -> None:
+def test_flags_are_taken_in_a_thread_of_their_own(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
-        async with picking(dispatcher) as pickup:
+        async with picking(dispatcher, tmp_path) as pickup:
             pickup.sweep_soon()
             await until(lambda: dispatcher.sweeps)
         assert dispatcher.threads == {"pickup_0"}
+
+    asyncio.run(scenario())
+
+
+def test_what_another_process_decided_is_answered_once_and_what_waits_for_it_is_run(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher, tmp_path) as pickup:
+            dispatcher.queues["shop"].append(lambda: None)
+            word.send(tmp_path, "fix-1")
+            word.send(tmp_path, word.CONTROLS)
+            pickup.word_came()
+            await until(lambda: pickup.queued_seen == ["shop"])
+            pickup.sweep_soon()
+            await until(lambda: dispatcher.sweeps == 1)
+        assert (dispatcher.answered, dispatcher.published) == (["fix-1"], 1)
 
     asyncio.run(scenario())

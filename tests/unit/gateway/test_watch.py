@@ -14,8 +14,7 @@ import pytest
 from asyncinotify import Event, Mask
 from recording_dispatcher import until
 
-from gateway.schedule import watch
-from gateway.schedule.wake import wake
+from gateway.schedule import watch, word
 from gateway.schedule.watch import Watcher
 
 
@@ -35,7 +34,7 @@ class Heard:
 @asynccontextmanager
 async def watching(shared: Path, state: Path) -> AsyncIterator[tuple[Watcher, Heard]]:
     heard = Heard()
-    watcher = Watcher(shared, state, arrived=heard.names.append, woken=heard.wakes, missed=heard.misses)
+    watcher = Watcher(shared, state, arrived=heard.names.append, word_came=heard.wakes, missed=heard.misses)
     task = asyncio.create_task(watcher.run())
     try:
         yield watcher, heard
@@ -135,9 +134,9 @@ def test_a_decision_on_the_command_line_is_heard(places: tuple[Path, Path]) -> N
         async with watching(shared, state) as (watcher, heard):
             await until(lambda: not watcher.problem)
             (state / "gateway.db").write_text("not a wake")
-            wake(state)
+            word.send(state, "fix-1")
             await until(lambda: heard.woken == 1)
-            wake(state)
+            word.send(state, "fix-1")
             await until(lambda: heard.woken == 2)
 
     asyncio.run(scenario())
@@ -152,7 +151,7 @@ def test_d01_without_inotify_the_watcher_says_so_and_ends(
     monkeypatch.setattr(watch, "Inotify", unavailable)
 
     async def scenario() -> None:
-        watcher = Watcher(*places, arrived=print, woken=print, missed=print)
+        watcher = Watcher(*places, arrived=print, word_came=print, missed=print)
         await watcher.run()
         assert watcher.problem == "inotify is not available (Too many open files)"
 
