@@ -39,15 +39,16 @@ def prepare_root(paths: RepositoryPaths) -> None:
     write_private(paths.empty_config, b"")
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write a file of ours (0600), replacing what is there in one step."""
+def write_private(path: Path, content: bytes, *, durable: bool = False) -> None:
+    """Write a file of ours (0600), replacing what is there in one step; `durable` brings it to disk first."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
     descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
     with open(descriptor, "wb") as file:
         file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
     fresh.rename(path)
 
 

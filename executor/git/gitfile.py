@@ -166,7 +166,7 @@ def read_journal(paths: RepositoryPaths) -> Journal | None:
 
 
 def write_journal(paths: RepositoryPaths, journal: Journal) -> None:
-    write_private(journal_path(paths), json.dumps(asdict(journal)).encode())
+    write_private(journal_path(paths), json.dumps(asdict(journal)).encode(), durable=True)
     sync_directory(paths.root)
 
 
