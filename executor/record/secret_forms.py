@@ -145,27 +145,28 @@ _TOKENS = (
 
 _NAME = (
     r"(?:password|passwd|passphrase|(?<![a-z])pass|(?<![a-z])pwd|secret|token|credentials?"
-    r"|(?:api|app|access|private|secret|signing|encryption)[_-]?key)"
+    r"|(?:api|app|access|account|private|secret|signing|encryption|master)[_-]?key)"
 )
 NAME_NEEDLES = ("pass", "pwd", "secret", "token", "credential", "key")
 SECRET_NAME = re.compile(rf"{_NAME}$", re.I)
 _NOT_VALUES = frozenset({"true", "false", "null", "none", "nil", "undefined", "yes", "no", "required", "string"})
+_VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]*|\$[{(].*|%[A-Z_]+%|%[sdr]|%\(\w+\)[sd]|\{+[\w.]*\}*")
+_CALL = re.compile(r"[A-Za-z_][\w.]*\(.*")
 
 
 def _plain_value(match: re.Match[str]) -> str:
     """`name=value`: mask unless the value is a variable, a number, a call, or the same name again (code)."""
-    head, value, after = match.group(1), match.group(2), match.group(3)
-    lowered = value.lower()
+    head, name, value = match.group(1), match.group(2).lower(), match.group(3)
+    last = re.split(r"[._$]", value.lower())[-1]
     kept = (
-        lowered in _NOT_VALUES
-        or value[0] in "$%{"
+        value.lower() in _NOT_VALUES
+        or _VARIABLE.fullmatch(value)
+        or _CALL.fullmatch(value)
         or (value.isdigit() and len(value) < 6)
-        or "(" in value
-        or after == "("
-        or SECRET_NAME.search(lowered) is not None
-        or (head.lower().startswith("pwd") and value[0] == "/")  # PWD, the working directory
+        or (last == name and not head.isupper())  # `token=self.token`; but DB_PASSWORD=password is one
+        or (name == "pwd" and value[0] == "/")  # the working directory
     )
-    return match.group(0) if kept else head + MASK + after
+    return match.group(0) if kept else head + MASK
 
 
 def _spaced_value(match: re.Match[str]) -> str:
@@ -175,7 +176,7 @@ def _spaced_value(match: re.Match[str]) -> str:
 
 def _quoted_after_colon(match: re.Match[str]) -> str:
     value = match.group(2)
-    prose = any(c.isspace() for c in value) or not value or value[0] in "$%{"
+    prose = any(c.isspace() for c in value) or _VARIABLE.fullmatch(value)
     return match.group(0) if prose else match.group(1) + MASK + match.group(3)
 
 
@@ -192,7 +193,13 @@ _NAMED = (
         re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}:[ \t]{{0,8}}["'])((?:[^"'\\\r\n]|\\.)+)(["'])""", re.I),
         _quoted_after_colon,
     ),
-    Form(NAME_NEEDLES, re.compile(rf"""({_NAME}["']?=)([^\s"'&;,)<>`]+)(\(?)""", re.I), _plain_value),
+    Form(NAME_NEEDLES, re.compile(rf"""(({_NAME})["']?=)([^\s"'&;,)<>`]+)""", re.I), _plain_value),
+    # JSON inside a string of JSON, as in container logs: \"password\": \"…\"
+    Form(
+        NAME_NEEDLES,
+        re.compile(rf"""({_NAME}\\"[ \t]{{0,8}}[:=][ \t]{{0,8}}\\")[^"\\\r\n]+""", re.I),
+        rf"\1{MASK}",
+    ),
     Form(
         NAME_NEEDLES,
         re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}})([^\s"',;()\[\]{{}}<>=]+)""", re.I),

@@ -51,7 +51,7 @@ def open_engine(url: URL) -> Engine:
         raise ConfigError("record_in_memory", "the record must be a file", "set GATEWAY_DATABASE_URL or leave it out")
     _private_file(Path(url.database))
     _set_up_file(Path(url.database))
-    engine = create_engine(url)
+    engine = create_engine(url, max_overflow=-1)  # a reader never waits for another reader
     event.listen(engine, "connect", _on_connect)
     event.listen(engine, "begin", _on_begin)
     return engine
