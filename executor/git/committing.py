@@ -10,7 +10,17 @@ from dataclasses import dataclass
 
 from executor.errors import Failed, Refused
 from executor.git.index_lock import clear_stale_lock
-from executor.git.questions import Head, conflicted, head, identity, in_progress, index_tree, resolve, text
+from executor.git.questions import (
+    Head,
+    config_value,
+    conflicted,
+    head,
+    identity,
+    in_progress,
+    index_tree,
+    resolve,
+    text,
+)
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
 from executor.outcome import Outcome
@@ -122,11 +132,14 @@ def _move_head(git: Git, basis: _Basis, new: str, message: str) -> None:
 
 def set_identity(git: Git, name: str, email: str) -> Outcome:
     """Set the repository's own name and e-mail, and report what was read back."""
-    for key, value in (("user.name", name), ("user.email", email)):
-        git.local(["config", "--local", "--replace-all", "--", key, value])
-    found = identity(git)
-    same = found is not None and (found.name, found.email) == (name, email)
-    verified = {"effect": same, "name": found.name if found else None, "email": found.email if found else None}
+    found = set_config(git, "user.name", name), set_config(git, "user.email", email)
+    verified = {"effect": found == (name, email), "name": found[0], "email": found[1]}
     return succeeded(
         ("git", "config", "user.name", name), f"Commits are now made by {name} <{email}>.\n", verified=verified
     )
+
+
+def set_config(git: Git, key: str, value: str) -> str | None:
+    """Set one value of the local repository's own configuration and return it as read back."""
+    git.local(["config", "--local", "--replace-all", "--", key, value])
+    return config_value(git, key)

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 from executor.errors import Failed
 from executor.git.index_draft import refuse_gitlinks
-from executor.git.questions import Head, head, index_gitlinks, resolve, split_z, tree_gitlinks
+from executor.git.questions import HEADS, Head, head, index_gitlinks, resolve, split_z, tree_gitlinks
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass
 
@@ -88,31 +88,33 @@ def brought_in(git: Git, rev: str) -> tuple[str, ...]:
 
 
 @contextmanager
-def backed_out(git: Git) -> Iterator[None]:
+def backed_out(git: Git, *, allowed: bool = False) -> Iterator[None]:
     """Watch over a command that changes the index; should it let a gitlink in, put index and HEAD back.
 
-    Raises Refused("embedded_repository") then. The work tree is not touched: only index and branch moved.
+    Raises Refused("embedded_repository") then, unless gitlinks are `allowed`. The work tree is not put back.
     """
     real, kept = git.paths.local / "index", git.paths.tmp / "index.before"
     kept.unlink(missing_ok=True)
     if real.exists():
-        shutil.copy2(real, kept)
+        shutil.copy2(real, kept)  # with its time, see index_draft
     known, at = set(index_gitlinks(git)), head(git)
     try:
         yield
     finally:
-        added = set(index_gitlinks(git)) - known
+        added = set() if allowed else set(index_gitlinks(git)) - known
         if added:
             _put_back(git, at)
+            real.unlink(missing_ok=True)
             if kept.exists():
                 kept.rename(real)
-            else:
-                real.unlink(missing_ok=True)
         kept.unlink(missing_ok=True)
     refuse_gitlinks(added)
 
 
 def _put_back(git: Git, at: Head) -> None:
-    now = head(git)
-    if now.branch == at.branch and now.commit != at.commit and at.commit is not None:
-        git.local(["update-ref", "-m", "an embedded repository was backed out", "HEAD", at.commit, now.commit or ""])
+    """Make HEAD stand where it stood, and its branch too."""
+    reason = "an embedded repository was backed out"
+    if at.branch is not None:
+        git.local(["symbolic-ref", "-m", reason, "HEAD", HEADS + at.branch])
+    if at.commit is not None:
+        git.local(["update-ref", "-m", reason, *(["--no-deref"] if at.branch is None else []), "HEAD", at.commit])

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -22,8 +22,9 @@ from executor.git.repository import Git
 def draft_index(git: Git) -> Iterator[Path]:
     """Give the path of a copy of the index; on leaving without an exception the copy becomes the index.
 
-    Raises Refused("embedded_repository") when the copy then holds a gitlink that the index did not hold, and
-    Failed("index_locked") when somebody else holds or changed the index meanwhile; the index is then as before.
+    Raises Refused("embedded_repository") when the copy then holds a gitlink that the index did not hold (or the index
+    holds one and the host does not allow this repository to have any), and Failed("index_locked") when somebody else
+    holds or changed the index meanwhile; the index is then as before.
     """
     real, draft = git.paths.local / "index", git.paths.tmp / "index.draft"
     draft.unlink(missing_ok=True)
@@ -32,7 +33,8 @@ def draft_index(git: Git) -> Iterator[Path]:
         # With its time: git takes an entry for unchanged when it is older than the index file ("racy git").
         shutil.copy2(real, draft)
     known = index_gitlinks(git)
-    refuse_nested(git, known)
+    if not git.submodules:
+        refuse_gitlinks(known)
     try:
         yield draft
         refuse_gitlinks(set(index_gitlinks(git, draft)) - set(known))
@@ -42,21 +44,15 @@ def draft_index(git: Git) -> Iterator[Path]:
         draft.unlink(missing_ok=True)
 
 
-def refuse_nested(git: Git, gitlinks: tuple[str, ...]) -> None:
-    """Raise Refused when the index already holds gitlinks and the repository is not allowed to have submodules."""
-    if not git.submodules:
-        refuse_gitlinks(gitlinks)
-
-
-def refuse_gitlinks(paths: object) -> None:
-    """Raise Refused("embedded_repository") when `paths`, those of gitlinks, is not empty."""
-    found = sorted(paths) if isinstance(paths, (set, frozenset, tuple, list)) else []
+def refuse_gitlinks(paths: Collection[str]) -> None:
+    """Raise Refused("embedded_repository") when there are `paths` of gitlinks."""
+    found = sorted(paths)
     if found:
         raise Refused(
             "embedded_repository",
             "These directories are git repositories of their own, and the gateway does not let git look into them:\n"
             + listing(found),
-            "Remove the .git inside of them, or leave them out; nothing was changed.",
+            "Remove the .git inside of them, or leave them out; index and branches are as before.",
         )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from executor.errors import Failed, Problem
-from executor.git import run_pull, run_push, run_remotes, run_transfers
+from executor.git import run_config, run_pull, run_push, run_remotes, run_transfers
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_nested
 from executor.git.index_draft import draft_index
@@ -35,11 +35,10 @@ def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = No
         return fallen(command.argv, problem)
 
 
-def arguments(command: Command, *, leave_out: frozenset[str] = frozenset()) -> list[str]:
+def arguments(command: Command) -> list[str]:
     """Return the words for git: the sub-command, the host's own options, then what was judged."""
     name = command.subcommand.split()
-    words = [word for word in command.argv[1 + len(name) :] if word not in leave_out]
-    return [*name, *command.inject, *words]
+    return [*name, *command.inject, *command.argv[1 + len(name) :]]
 
 
 def _local(git: Git, command: Command) -> Outcome:
@@ -47,12 +46,12 @@ def _local(git: Git, command: Command) -> Outcome:
     if command.risk is RiskClass.READ:
         refuse_nested(git, command)
         return _report(git, command, _start(git, command), None)
-    note = clear_stale_lock(git)
     refuse_nested(git, command)
     before = look_before(git, command)
     if command.contact is Contact.NONE:
-        return _report(git, command, _start(git, command), before, note)
-    with backed_out(git):
+        return _report(git, command, _start(git, command), before)
+    note = clear_stale_lock(git)
+    with backed_out(git, allowed=git.submodules):
         done = _start(git, command)
     return _report(git, command, done, before, note)
 
@@ -103,22 +102,23 @@ def conflicts_in(said: str) -> bool:
 
 
 def _mapped(git: Git, output: str) -> str:
-    """Commands that need no work tree run in an empty one; whoever reads the output means the real one."""
-    return output.replace(str(git.paths.home), str(git.paths.work_tree))
+    """Name the work tree where git names the empty one that it ran in, and `.git` where it names the host's."""
+    tree = str(git.paths.work_tree)
+    return output.replace(str(git.paths.home), tree).replace(str(git.paths.local), f"{tree}/.git")
 
 
 _RUNNERS: Mapping[str, Callable[[Git, Command], Outcome]] = {
     "local": _local,
-    "version": _local,
-    "config_get": _local,
-    "set_identity": _local,
     "set_upstream": _local,
+    "config_get": run_config.get,
+    "set_identity": run_config.set_identity,
     "add": _add,
     "commit": _commit,
     "fetch": run_transfers.fetch_command,
     "pull": run_pull.pull,
     "push": run_push.push_command,
     "ls_remote": run_transfers.ls_remote_command,
+    "remote_list": run_remotes.show_known,
     "remote_show": run_remotes.show,
     "remote_prune": run_remotes.prune,
     "remote_update": run_remotes.update,

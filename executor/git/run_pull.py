@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 from executor.errors import Failed
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, refuse_nested
@@ -20,14 +23,23 @@ from executor.git.questions import (
 )
 from executor.git.reports import spoken, succeeded
 from executor.git.repository import Git
-from executor.git.run_transfers import fetch_as_told, given, told
+from executor.git.run_transfers import fetch_as_told, follow, given, spelled, told
 from executor.git.verification import verify
 from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact
 
 _MERGE_SECONDS = 300.0
-_REBASE = frozenset({"--rebase", "-r"})
-_MERGE = frozenset({"--no-rebase", "--no-ff", "--ff"})
+# Options that say how to bring two sides together; without one a divergence is only named.
+_SAYS_MERGE = frozenset({"--no-rebase", "--no-ff", "--ff", "--squash"})
+# Options that are about the merge or rebase, as git knows them; the others were for fetching.
+_PASSED = frozenset(
+    {
+        "--autostash", "--no-autostash", "--cleanup", "--commit", "--no-commit", "--log", "--no-log", "--signoff",
+        "-s", "--strategy", "-X", "--strategy-option", "--squash", "--stat", "--no-stat", "-n", "--summary",
+        "--no-verify", "--verify",
+    }
+)  # fmt: skip
+_PASSED_TO_REBASE = frozenset({"--autostash", "--no-autostash", "-s", "--strategy", "-X", "--strategy-option"})
 
 
 def pull(git: Git, command: Command) -> Outcome:
@@ -40,7 +52,10 @@ def pull(git: Git, command: Command) -> Outcome:
     refuse_nested(git, command)
     at = head(git)
     branch, remote, source = _what(git, command, at)
-    changes = fetch_as_told(git, remote, [source], command)
+    fetching = tuple(option for option in command.options if option[0] not in _PASSED)
+    changes = fetch_as_told(git, remote, [source], replace(command, options=fetching))
+    if "--set-upstream" in given(command):
+        follow(git, remote, [source])
     target = resolve(git, f"refs/remotes/{remote}/{source.removeprefix(HEADS)}")
     if target is None:
         raise Failed("remote_ref_missing", f"{remote} has no branch {source}.", "git_cmd: ls-remote lists them.")
@@ -51,7 +66,7 @@ def pull(git: Git, command: Command) -> Outcome:
     if not git.submodules:
         refuse_gitlinks(tree_gitlinks(git, target))
     arguments = _step(git, command, at, target)
-    with backed_out(git):
+    with backed_out(git, allowed=git.submodules):
         done = git.local(arguments, contact=Contact.WRITE, deadline=_MERGE_SECONDS, check=False)
     verified = verify(git, command, Before(at, {source: target}))
     output = note + spoken(done)
@@ -82,27 +97,36 @@ def _what(git: Git, command: Command, at: Head) -> tuple[str, str, str]:
 
 def _step(git: Git, command: Command, at: Head, target: str) -> list[str]:
     """Return the git arguments that bring the branch to `target`."""
-    options = given(command)
-    if at.commit is None or is_ancestor(git, at.commit, target):
-        return (
-            ["merge", "--no-ff", "--no-edit", target]
-            if "--no-ff" in options and at.commit
-            else ["merge", "--ff-only", target]
-        )
-    if is_shallow(git):
+    names, way = given(command), way_to_combine(command.options)
+    passed = [spelled(*option) for option in command.options if option[0] in _PASSED]
+    forward = at.commit is None or is_ancestor(git, at.commit, target)
+    if forward and not names & {"--no-ff", "--squash"}:
+        return ["merge", "--ff-only", *(word for word in passed if "autostash" in word), target]
+    if not forward and is_shallow(git):
         raise Failed(
             "history_cut",
             "This is a shallow clone: how the two sides belong together cannot be known.",
             "Fetch the rest of the history first: git_cmd: fetch --unshallow origin",
         )
-    if options & _REBASE:
-        return ["rebase", target]
-    if options & _MERGE:
-        return ["merge", "--no-edit", *(["--no-ff"] if "--no-ff" in options else []), target]
-    counts = ahead_behind(git, at.commit, target)
+    if way.startswith("rebase"):
+        kept = [spelled(*option) for option in command.options if option[0] in _PASSED_TO_REBASE]
+        return ["rebase", "--no-gpg-sign", *(["--rebase-merges"] if way == "rebase-merges" else []), *kept, target]
+    if way == "merge":
+        return ["merge", "--no-edit", "--no-gpg-sign", *(["--no-ff"] if "--no-ff" in names else []), *passed, target]
+    counts = ahead_behind(git, "HEAD", target)
     detail = f": {counts[0]} ahead, {counts[1]} behind" if counts else ""
     raise Failed(
         "non_fast_forward",
         f"The branch and its remote side have diverged{detail}. What the remote has was fetched; nothing was merged.",
         "Say how: git_cmd: pull --rebase, or git_cmd: pull --no-rebase (a merge).",
     )
+
+
+def way_to_combine(options: Sequence[tuple[str, str | None]]) -> str:
+    """Return how a pull is told to bring two sides together: "rebase", "rebase-merges", "merge", or "" (not told)."""
+    for name, value in reversed(options):
+        if name in ("--rebase", "-r"):
+            return {"false": "merge", "merges": "rebase-merges"}.get(value or "", "rebase")
+        if name in _SAYS_MERGE:
+            return "merge"
+    return ""

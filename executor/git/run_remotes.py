@@ -8,16 +8,41 @@ from __future__ import annotations
 
 from executor.errors import Failed, Refused
 from executor.git.git_dirs import INERT_URL
-from executor.git.questions import HEADS, config_value, refs, remotes
+from executor.git.questions import HEADS, config_value, refs, remotes, resolve
 from executor.git.remote_address import mask_userinfo, parse_remote
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
 from executor.git.run_transfers import default_remote, fetch_as_told, given, told
-from executor.git.transfer import RefChange, address_of, ls_remote, update_refs
+from executor.git.transfer import RefChange, address_of, default_branch, ls_remote, update_refs
 from executor.outcome import Outcome
 from executor.policy.model import Command
 
 _DRY = frozenset({"-n", "--dry-run"})
+
+
+def show_known(git: Git, command: Command) -> Outcome:
+    """Tell what is known without asking any remote: names, and addresses masked."""
+    known = remotes(git)
+    for name in command.operands:
+        if name not in known:
+            raise Failed("no_remote", f"There is no remote named {name!r}.", "git_check lists them.")
+    masked = {name: mask_userinfo(url) for name, url in sorted(known.items())}
+    match command.subcommand:
+        case "remote get-url":
+            output = f"{masked[command.operands[0]]}\n"
+        case "remote show" if command.operands:
+            output = "".join(_as_fetched(git, name, masked[name]) for name in command.operands)
+        case "remote" if given(command):
+            output = "".join(f"{name}\t{url} ({way})\n" for name, url in masked.items() for way in ("fetch", "push"))
+        case _:
+            output = "".join(f"{name}\n" for name in masked)
+    return succeeded(command.argv, output)
+
+
+def _as_fetched(git: Git, remote: str, url: str) -> str:
+    prefix = f"refs/remotes/{remote}/"
+    tracked = [ref.removeprefix(prefix) for ref in sorted(refs(git, prefix)) if ref != f"{prefix}HEAD"]
+    return f"remote {remote}\n  URL: {url}\n  branches as last fetched:\n{listing(tracked)}\n"
 
 
 def show(git: Git, command: Command) -> Outcome:
@@ -45,19 +70,20 @@ def _branches(theirs: dict[str, str]) -> dict[str, str]:
 
 def prune(git: Git, command: Command) -> Outcome:
     """Drop tracking refs whose branch is gone at the remote; with `--dry-run` only say which."""
-    remote = command.operands[0] if command.operands else default_remote(git)
-    theirs = _branches(ls_remote(git, remote))
-    prefix = f"refs/remotes/{remote}/"
-    stale = [
-        RefChange(ref, commit, None)
-        for ref, commit in sorted(refs(git, prefix).items())
-        if ref.removeprefix(prefix) not in theirs and ref != f"{prefix}HEAD"
-    ]
-    if not given(command) & _DRY:
+    dry = bool(given(command) & _DRY)
+    stale = [change for remote in command.operands for change in _stale(git, remote)]
+    if not dry:
         for change in stale:
             git.transfer(["update-ref", "-d", change.ref])
-        update_refs(git, stale, f"prune {remote}")
-    return succeeded(command.argv, told(stale), verified={"effect": not given(command) & _DRY, "pruned": len(stale)})
+        update_refs(git, stale, "prune")
+    return succeeded(command.argv, told(stale), verified={"effect": not dry, "pruned": len(stale)})
+
+
+def _stale(git: Git, remote: str) -> list[RefChange]:
+    theirs, prefix = _branches(ls_remote(git, remote)), f"refs/remotes/{remote}/"
+    tracked = sorted(refs(git, prefix).items())
+    names = ((ref, commit, ref.removeprefix(prefix)) for ref, commit in tracked)
+    return [RefChange(ref, commit, None) for ref, commit, name in names if name != "HEAD" and name not in theirs]
 
 
 def update(git: Git, command: Command) -> Outcome:
@@ -72,25 +98,36 @@ def update(git: Git, command: Command) -> Outcome:
 
 def configure(git: Git, command: Command) -> Outcome:
     """Add, change, rename or remove a remote, in both git directories, and read it back."""
-    verb = command.subcommand.removeprefix("remote ")
-    name = command.operands[0]
+    verb = command.subcommand.removeprefix("remote ").replace("rm", "remove")
+    name, *rest = command.operands
     known = remotes(git)
     if verb == "add" and name in known:
         raise Failed(
-            "already_exists", f"There is a remote named {name!r} already.", f"remote set-url {name} URL changes it"
+            "already_exists", f"There is a remote named {name!r} already.", f"remote set-url {name} URL changes it."
         )
     if verb != "add" and name not in known:
         raise Failed("no_remote", f"There is no remote named {name!r}.", "git_check lists them.")
     if verb in ("add", "set-url"):
-        return _set_address(git, command, verb, name, command.operands[1])
-    words = ["remote", verb, *command.inject, *command.argv[3:]]
-    git.local(words)
-    if verb != "set-head":  # which branch is the default is nothing that the transfer repository knows
-        git.transfer(words)
+        return _set_address(git, command, verb, name, rest[0])
+    if verb == "set-head":
+        return _set_head(git, command, name, rest)
+    for run in (git.transfer, git.local):
+        run(["remote", verb, "--", name, *rest])
     now = remotes(git)
-    gone = verb in ("remove", "rename") and name in now
-    missing = verb == "rename" and command.operands[1] not in now
-    return succeeded(command.argv, _list(now), verified={"effect": not gone and not missing})
+    return succeeded(command.argv, _list(now), verified={"effect": name not in now and all(r in now for r in rest)})
+
+
+def _set_head(git: Git, command: Command, remote: str, branch: list[str]) -> Outcome:
+    """Set, or forget, which branch of a remote is its default one; with `--auto` the remote is asked."""
+    ref, names = f"refs/remotes/{remote}/HEAD", given(command)
+    if names & {"-d", "--delete"}:
+        git.local(["symbolic-ref", "--delete", ref])
+        return succeeded(command.argv, f"{remote}/HEAD is forgotten.\n", verified={"effect": True})
+    target = branch[0] if branch else default_branch(git, remote)
+    if resolve(git, f"refs/remotes/{remote}/{target}") is None:
+        raise Failed("remote_ref_missing", f"{remote}/{target} was not fetched.", f"git_cmd: fetch {remote}")
+    git.local(["symbolic-ref", ref, f"refs/remotes/{remote}/{target}"])
+    return succeeded(command.argv, f"{remote}/HEAD is now {remote}/{target}.\n", verified={"effect": True})
 
 
 def _set_address(git: Git, command: Command, verb: str, name: str, url: str) -> Outcome:

@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from executor.git.pushing import remote_of
-from executor.git.questions import head, remotes
+from executor.errors import Failed
+from executor.git.pushing import remote_of, set_upstream
+from executor.git.questions import HEADS, head, refs, remotes
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
-from executor.git.transfer import LS_REMOTE_SECONDS, RefChange, address_of, fetch, fetch_into
+from executor.git.transfer import (
+    LS_REMOTE_SECONDS,
+    TAGS,
+    RefChange,
+    address_of,
+    fetch,
+    fetch_into,
+    ls_remote,
+    update_refs,
+)
 from executor.outcome import Outcome
 from executor.policy.model import Command
 
 # Options of fetch and pull that reach git as they are; the others are done here or only change what is shown.
-_PASSED = ("--depth", "--deepen", "--shallow-since", "--unshallow", "--tags", "-t", "--no-tags", "--dry-run")
+_PASSED = frozenset(
+    {
+        "--depth", "--deepen", "--shallow-since", "--unshallow", "--update-shallow", "--tags", "-t", "--no-tags",
+        "-n", "--dry-run", "--no-write-fetch-head", "-4", "-6", "--ipv4", "--ipv6", "--jobs", "-j",
+    }
+)  # fmt: skip
 _PRUNE = frozenset({"-p", "--prune"})
+_PRUNE_TAGS = frozenset({"-P", "--prune-tags"})
 _FORCE = frozenset({"-f", "--force"})
 
 
@@ -38,6 +54,8 @@ def fetch_command(git: Git, command: Command) -> Outcome:
     remote, *refspecs = command.operands or (default_remote(git),)
     names = sorted(remotes(git)) if "--all" in given(command) else [remote]
     changes = [change for name in names for change in fetch_as_told(git, name, refspecs, command)]
+    if "--set-upstream" in given(command):
+        follow(git, remote, refspecs)
     return succeeded(command.argv, told(changes), verified={"effect": True, "moved": len(changes)})
 
 
@@ -54,7 +72,27 @@ def fetch_as_told(git: Git, remote: str, refspecs: Sequence[str], command: Comma
         for spec in specs
         if spec.destination and "--dry-run" not in names
     ]
-    return [*changes, *(change for change in stored if change is not None)]
+    dropped = drop_tags(git, remote) if names & _PRUNE_TAGS and "--dry-run" not in names else []
+    return [*changes, *(change for change in stored if change is not None), *dropped]
+
+
+def drop_tags(git: Git, remote: str) -> list[RefChange]:
+    """Delete the local tags that `remote` does not have, and return them (`--prune-tags`)."""
+    theirs = ls_remote(git, remote)
+    gone = [RefChange(ref, old, None) for ref, old in sorted(refs(git, TAGS).items()) if ref not in theirs]
+    update_refs(git, gone, f"fetch --prune-tags {remote}")
+    return gone
+
+
+def follow(git: Git, remote: str, refspecs: Sequence[str]) -> None:
+    """Make the current branch follow the one branch that was fetched (`--set-upstream`)."""
+    branch = head(git).branch
+    if branch is None or len(refspecs) != 1:
+        raise Failed(
+            "no_upstream", "An upstream is one branch, for the branch that is checked out.", "Name one branch."
+        )
+    source = _Refspec.of(refspecs[0]).source
+    set_upstream(git, branch, remote, source if source.startswith("refs/") else HEADS + source)
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,16 @@ def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, 
     return {name: object_id for object_id, name in pairs}
 
 
+def default_branch(git: Git, remote: str) -> str:
+    """Return the branch that the remote's HEAD stands for. Raises Failed("remote_ref_missing") where it says none."""
+    done = git.transfer(["ls-remote", "--quiet", "--symref", remote, "HEAD"], address=address_of(git, remote),
+                        deadline=LS_REMOTE_SECONDS, exact=True)  # fmt: skip
+    for line in text(done.stdout).splitlines():
+        if line.startswith(f"ref: {HEADS}") and line.endswith("\tHEAD"):
+            return line.removeprefix(f"ref: {HEADS}").removesuffix("\tHEAD")
+    raise Failed("remote_ref_missing", f"{remote} does not say which branch is its default.", "Name the branch.")
+
+
 def fetch(
     git: Git,
     remote: str,

@@ -109,6 +109,7 @@ _CHECKS: Mapping[str, _Check] = {
     "switch": _switched,
     "reset": _reset,
     "merge": _contains,
+    "pull": _contains,
     "rebase": _contains,
     "cherry-pick": _moved,
     "revert": _moved,

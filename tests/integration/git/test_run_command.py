@@ -1,0 +1,336 @@
+"""git_cmd on real repositories: what the grammar lets through runs, is read back, and lets nothing embedded in."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from repos import LOCAL_ACCESS, Adopted, adopted_repository, plain_git, work_tree
+
+from executor.git.grammar import judge
+from executor.git.lexer import split
+from executor.git.run_command import run_command
+from executor.outcome import Outcome, State
+
+pytestmark = pytest.mark.needs("git")
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Adopted:
+    return adopted_repository(tmp_path, commits=2)
+
+
+def run(repo: Adopted, line: str, *, submodules: bool = False, **bound: str) -> Outcome:
+    git = repo.open(LOCAL_ACCESS)
+    git.submodules = submodules
+    return run_command(git, judge(split(line)), bound)
+
+
+def done(repo: Adopted, line: str) -> Outcome:
+    outcome = run(repo, line)
+    assert outcome.state is State.SUCCEEDED, outcome.error
+    return outcome
+
+
+def code(outcome: Outcome) -> str:
+    assert outcome.error is not None, outcome.output
+    return outcome.error.code
+
+
+def branch_with_gitlink(repo: Adopted, name: str = "evil") -> None:
+    """A branch whose last commit holds an embedded repository, and whose work tree is not checked out."""
+    repo.plain("checkout", "-q", "-b", name)
+    repo.plain("update-index", "--add", "--cacheinfo", f"160000,{repo.ref('refs/heads/main')},nested")
+    repo.plain("commit", "-q", "-m", "Embed")
+    repo.plain("checkout", "-q", "main")
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("log --oneline", "Commit 1"),
+        ("show HEAD~1", "Commit 1"),
+        ("status --short", "?? new.txt"),
+        ("diff", "+changed"),
+        ("branch -vv", "origin/main"),
+        ("rev-parse --abbrev-ref HEAD", "main"),
+        ("remote", "origin"),
+        ("blame HEAD -- file.txt", "Test Person"),
+        ("grep -n changed", "file.txt:1:changed"),
+        ("ls-files", "file.txt"),
+        ("stash list", ""),
+        ("describe --always", ""),
+        ("version", "git version"),
+        ("config user.name", "Agent Smith"),
+    ],
+)
+def test_a_reading_command_says_what_git_says(repo: Adopted, line: str, expected: str) -> None:
+    repo.write("file.txt", "changed\n")
+    repo.write("new.txt", "x\n")
+
+    assert expected in done(repo, line).output
+
+
+@pytest.mark.parametrize(
+    "line", ["grep nothing-like-this", "diff --exit-code", "merge-base --is-ancestor HEAD HEAD~1"]
+)
+def test_c10_an_answer_of_no_is_an_answer_and_no_failure(repo: Adopted, line: str) -> None:
+    repo.write("file.txt", "changed\n")
+
+    outcome = done(repo, line)
+
+    assert outcome.exit_code == 1
+
+
+def test_a_real_failure_is_a_failure_with_a_name(repo: Adopted) -> None:
+    outcome = run(repo, "show nope")
+
+    assert outcome.state is State.FAILED
+    assert code(outcome) == "not_found_in_repository"
+    assert outcome.exit_code == 128
+
+
+def test_checking_out_a_branch_is_read_back(repo: Adopted) -> None:
+    repo.plain("branch", "topic", "HEAD~1")
+
+    outcome = done(repo, "checkout topic")
+
+    assert outcome.verified["effect"] is True
+    assert outcome.verified["branch"] == "topic"
+    assert (repo.tree / "file.txt").read_text() == "1\n"
+
+
+def test_the_case_study_of_a_detached_head_is_solved_by_commands(repo: Adopted) -> None:
+    repo.plain("checkout", "-q", "--detach", "HEAD~1")
+    repo.plain("branch", "--unset-upstream", "main")
+
+    done(repo, "checkout main")
+    outcome = done(repo, "branch --set-upstream-to=origin/main main")
+
+    assert outcome.verified["effect"] is True
+    assert repo.plain("rev-parse", "--abbrev-ref", "main@{upstream}") == "origin/main"
+
+
+def test_checking_out_a_commit_detaches_and_says_so(repo: Adopted) -> None:
+    outcome = done(repo, "checkout --detach HEAD~1")
+
+    assert outcome.verified["branch"] is None
+    assert outcome.verified["effect"] is True
+
+
+def test_work_in_the_way_of_a_checkout_is_named_and_kept(repo: Adopted) -> None:
+    repo.plain("branch", "topic", "HEAD~1")
+    repo.write("file.txt", "unsaved\n")
+
+    outcome = run(repo, "checkout topic")
+
+    assert code(outcome) == "work_in_the_way"
+    assert (repo.tree / "file.txt").read_text() == "unsaved\n"
+
+
+def test_a_reset_is_read_back(repo: Adopted) -> None:
+    target = repo.plain("rev-parse", "HEAD~1")
+
+    outcome = done(repo, "reset --hard HEAD~1")
+
+    assert outcome.verified == {"branch": "main", "commit": target, "effect": True}
+
+
+def test_branches_are_made_renamed_and_deleted(repo: Adopted) -> None:
+    assert done(repo, "branch topic HEAD~1").verified["effect"] is True
+    assert done(repo, "branch -m topic renamed").verified["effect"] is True
+    assert done(repo, "branch -D renamed").verified["effect"] is True
+    assert repo.plain("branch", "--format=%(refname:short)") == "main"
+
+
+def test_the_branch_that_is_checked_out_cannot_be_deleted(repo: Adopted) -> None:
+    outcome = run(repo, "branch -D main")
+
+    assert code(outcome) == "branch_in_use"
+    assert str(repo.paths.home) not in outcome.output
+
+
+def test_tags_are_made_and_deleted(repo: Adopted) -> None:
+    assert done(repo, "tag v1.0").verified["effect"] is True
+    assert repo.ref("refs/tags/v1.0") == repo.ref("refs/heads/main")
+    assert done(repo, "tag -d v1.0").verified["effect"] is True
+
+
+def test_a_name_that_exists_is_named(repo: Adopted) -> None:
+    repo.plain("tag", "v1.0")
+
+    assert code(run(repo, "tag v1.0")) == "already_exists"
+
+
+def test_a_merge_that_conflicts_is_told_with_its_files(repo: Adopted) -> None:
+    repo.plain("checkout", "-q", "-b", "other")
+    repo.commit("file.txt", "theirs\n")
+    repo.plain("checkout", "-q", "main")
+    repo.commit("file.txt", "ours\n")
+
+    outcome = run(repo, "merge other")
+
+    assert code(outcome) == "conflicts"
+    assert outcome.verified["in_progress"] == "merge"
+    assert outcome.verified["conflicted"] == ["file.txt"]
+    assert done(repo, "merge --abort").state is State.SUCCEEDED
+
+
+def test_c05_a_merge_opens_no_editor(repo: Adopted) -> None:
+    repo.plain("checkout", "-q", "-b", "other")
+    repo.commit("other.txt", "x\n")
+    repo.plain("checkout", "-q", "main")
+    repo.commit("main.txt", "x\n")
+
+    outcome = done(repo, "merge other")
+
+    assert outcome.verified["effect"] is True
+    assert len(repo.plain("log", "-1", "--format=%P").split()) == 2
+
+
+def test_a_stash_goes_away_and_comes_back(repo: Adopted) -> None:
+    repo.write("file.txt", "unsaved\n")
+
+    done(repo, "stash push -m wip")
+    assert (repo.tree / "file.txt").read_text() == "2\n"
+    done(repo, "stash pop")
+    assert (repo.tree / "file.txt").read_text() == "unsaved\n"
+
+
+def test_a_commit_with_all_changes_is_made_and_read_back(repo: Adopted) -> None:
+    repo.write("file.txt", "changed\n")
+
+    outcome = done(repo, 'commit -a -m "All of it"')
+
+    assert outcome.verified["effect"] is True
+    assert repo.plain("log", "-1", "--format=%s") == "All of it"
+
+
+def test_c10_a_commit_of_nothing_is_named(repo: Adopted) -> None:
+    assert code(run(repo, 'commit -m "Nothing"')) == "nothing_to_commit"
+
+
+def test_an_amended_commit_is_read_back(repo: Adopted) -> None:
+    before = repo.ref("refs/heads/main")
+
+    outcome = done(repo, 'commit --amend -m "Better"')
+
+    assert outcome.verified["effect"] is True
+    assert repo.ref("refs/heads/main") != before
+
+
+def test_adding_by_command_reports_what_is_staged(repo: Adopted) -> None:
+    repo.write("new.txt", "x\n")
+
+    assert "A new.txt" in done(repo, "add -A").output
+
+
+def test_an_embedded_repository_is_not_added_by_command_either(repo: Adopted) -> None:
+    work_tree(repo.tree / "nested")
+    before = repo.plain("ls-files", "--stage")
+
+    outcome = run(repo, "add -A")
+
+    assert code(outcome) == "embedded_repository"
+    assert repo.plain("ls-files", "--stage") == before
+
+
+def test_a_tracked_file_that_became_a_repository_is_not_committed(repo: Adopted) -> None:
+    (repo.tree / "file.txt").unlink()
+    work_tree(repo.tree / "file.txt")
+    head, index = repo.ref("refs/heads/main"), repo.plain("ls-files", "--stage")
+
+    run(repo, 'commit -a -m "Smuggle"')
+
+    assert "160000" not in repo.plain("ls-files", "--stage")
+    assert repo.ref("refs/heads/main") == head or "160000" not in repo.plain("ls-tree", "-r", "HEAD")
+    assert index == repo.plain("ls-files", "--stage") or "160000" not in index
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["checkout evil", "switch evil", "merge evil", "rebase evil", "cherry-pick evil", "cherry-pick main..evil",
+     "reset --hard evil", "restore --source=evil nested", "checkout -b mine evil"],
+)  # fmt: skip
+def test_a_commit_that_holds_an_embedded_repository_is_not_brought_in(repo: Adopted, line: str) -> None:
+    branch_with_gitlink(repo)
+    head, index = repo.ref("refs/heads/main"), repo.plain("ls-files", "--stage")
+
+    outcome = run(repo, line)
+
+    assert code(outcome) == "embedded_repository"
+    assert repo.ref("refs/heads/main") == head
+    assert repo.plain("ls-files", "--stage") == index
+
+
+@pytest.mark.parametrize("line", ["rm -f file.txt", 'commit -a -m "x"', "stash push", "describe --dirty --always"])
+def test_with_an_embedded_repository_in_the_index_git_is_not_started_where_it_would_look_inside(
+    repo: Adopted, line: str
+) -> None:
+    nested = work_tree(repo.tree / "nested")
+    canary = repo.tree.parent / "canary"
+    plain_git(nested, "config", "core.fsmonitor", f"touch {canary}; false")
+    repo.plain("update-index", "--add", "--cacheinfo", f"160000,{repo.ref('refs/heads/main')},nested")
+    repo.write("file.txt", "changed\n")
+
+    outcome = run(repo, line)
+
+    assert code(outcome) == "embedded_repository"
+    assert not canary.exists()
+
+
+def test_c24_where_submodules_are_allowed_local_edits_inside_survive_a_checkout(repo: Adopted) -> None:
+    branch_with_gitlink(repo)
+    nested = work_tree(repo.tree / "nested")
+    (nested / "file.txt").write_text("local edit\n")
+
+    outcome = run(repo, "checkout evil", submodules=True)
+
+    assert outcome.state is State.SUCCEEDED
+    assert (nested / "file.txt").read_text() == "local edit\n"
+
+
+def test_a_revision_that_moved_after_the_approval_stops_the_command(repo: Adopted) -> None:
+    repo.plain("branch", "topic", "HEAD~1")
+    approved = str(repo.ref("refs/heads/topic"))
+    repo.plain("branch", "-f", "topic", "HEAD")
+
+    outcome = run(repo, "reset --hard topic", topic=approved)
+
+    assert code(outcome) == "ref_moved"
+
+
+def test_a_branch_held_by_a_linked_work_tree_is_not_checked_out_twice(repo: Adopted, tmp_path: Path) -> None:
+    repo.plain("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "held")
+
+    outcome = run(repo, "checkout held")
+
+    assert code(outcome) == "branch_in_use"
+
+
+def test_the_identity_can_be_set_by_command(repo: Adopted) -> None:
+    done(repo, 'config user.name "Ada Lovelace"')
+
+    assert repo.plain("config", "--local", "user.name") == "Ada Lovelace"
+
+
+def test_planted_programs_do_not_run_whatever_is_asked(repo: Adopted) -> None:
+    """C15: what an agent could plant in the work tree names drivers that no host configuration knows."""
+    canary = repo.tree.parent / "canary"
+    repo.write(".gitattributes", "* filter=evil diff=evil merge=evil\n")
+    repo.write(".gitconfig", f'[filter "evil"]\n\tclean = touch {canary}\n\tsmudge = touch {canary}\n')
+    repo.write("file.txt", "changed\n")
+
+    for line in (
+        "status",
+        "diff",
+        "add -A",
+        'commit -m "x"',
+        "log -p",
+        "stash push",
+        "checkout HEAD~1",
+        "checkout main",
+    ):
+        run(repo, line)
+
+    assert not canary.exists()
