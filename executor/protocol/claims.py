@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from executor.errors import Refused
 from executor.protocol.bodies import BODY_LIMIT, body_too_large
-from executor.protocol.directory import Directory
+from executor.protocol.directory import Directory, passes
 from executor.protocol.sightings import problem_with
 
 # No terminal becomes ours, no pipe and no file lease makes us wait, no link is followed.
@@ -36,6 +36,8 @@ class Claim:
 def look(directory: Directory, name: bytes, at: bytes, private: bytes) -> Claim | None:
     """Read the flag `name`, which lies under the file name `at`. Return None if it is gone.
 
+    Raise OSError where the host cannot read anything just now (`directory.passes`).
+
     The file is judged before it is opened, so that opening has no side effect on a device or pipe, and again by its
     descriptor, because it may have been swapped in between.
     """
@@ -50,6 +52,8 @@ def look(directory: Directory, name: bytes, at: bytes, private: bytes) -> Claim 
         except FileNotFoundError:
             return None
         except OSError as error:
+            if passes(error):
+                raise
             problem = _unreadable(error)
     return Claim(name, private, _identity(before, "-"), None, problem, before.st_mtime_ns)
 

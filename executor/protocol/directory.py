@@ -16,8 +16,13 @@ _WORDS = {
     errno.EDQUOT: ("disk_full", "raise the quota or free some space"),
     errno.EROFS: ("read_only", "mount the shared directory read-write for the gateway"),
     errno.EACCES: ("not_permitted", "let the gateway's user own the shared directory, or share a group (setgid)"),
+    errno.EMFILE: ("too_many_files", "raise the limit of open files (LimitNOFILE)"),
+    errno.ENFILE: ("too_many_files", "raise the limit of open files (fs.file-max)"),
     errno.EPERM: ("not_permitted", "let the gateway's user own the shared directory, or share a group (setgid)"),
 }
+
+
+_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM, errno.EMFILE, errno.ENFILE, errno.EINTR)
 
 
 class Directory:
@@ -62,6 +67,11 @@ class Directory:
 def open_directory(name: str | bytes, parent: int | None = None) -> Directory:
     """Open `name` (in the directory `parent`) if it is itself a directory; a link is not followed. Raise OSError."""
     return Directory(os.open(name, _OPEN_DIRECTORY, dir_fd=parent))
+
+
+def passes(error: OSError) -> bool:
+    """Whether an error is the host's own and may be gone in a moment, so that nobody is refused because of it."""
+    return error.errno in _PASSING
 
 
 def unavailable(doing: str, error: OSError) -> Unavailable:

@@ -7,7 +7,6 @@ import errno
 import os
 import threading
 from collections.abc import Callable, Iterator
-from itertools import islice
 
 from executor.errors import Unavailable
 from executor.protocol.directory import Directory, open_directory, unavailable
@@ -34,15 +33,16 @@ class Outbox:
 
         Each name has the old text or the new one, never a part. Raise `Unavailable`; then publishing again mends it.
         """
-        if name not in PLAIN_FILES and (result_file(name) is None or (also and result_file(also) is None)):
+        file, second = result_file(name), result_file(also or "")
+        if (file is None and name not in PLAIN_FILES) or (also is not None and (file is None or second is None)):
             raise ValueError(f"not names for publishing: {name!r}, {also!r}")
         data = text.encode("utf-8", "replace")
         root = self._root()
         try:
-            if file := result_file(name):
-                self._place_result(root, file, data, result_file(also) if also else None)
-            else:
+            if file is None:
                 place(root, name.encode(), data)
+            else:
+                self._place_result(root, file, data, second)
         except OSError as error:
             raise unavailable(f"writing {name}", error) from error
 
@@ -66,8 +66,10 @@ class Outbox:
         try:
             root = self._root()
             for directory in (root, self._results(root)):
-                for name in list(islice(_stale(directory, now), TIDY_LIMIT)):
+                for name in _stale(directory, now):
                     removed += _remove(directory, name)
+                    if removed == TIDY_LIMIT:
+                        return removed
         except OSError as error:
             raise unavailable("tidying the shared directory", error) from error
         return removed

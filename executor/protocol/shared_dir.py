@@ -20,7 +20,7 @@ from pathlib import Path
 
 from executor.errors import Unavailable
 from executor.protocol.claims import Claim, look, not_removable
-from executor.protocol.directory import Directory, open_directory, unavailable
+from executor.protocol.directory import Directory, open_directory, passes, unavailable
 from executor.protocol.names import FlagName, parse_name, parse_private, private_name
 from executor.protocol.outbox import Outbox
 from executor.protocol.placing import set_aside
@@ -28,8 +28,6 @@ from executor.protocol.sightings import Sighting, sweep_order
 
 SCAN_LIMIT = 10_000  # flags seen in one sweep, oldest first; the rest waits for the next (report D03)
 LEFTOVER_LIMIT = 256  # claims taken up again in one go: up to 64 KiB each
-
-_PASSING = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ENOMEM)  # a rename that fails so may succeed later
 
 
 class SharedDir:
@@ -82,7 +80,7 @@ class SharedDir:
         """Take the flag `name` away and return what it holds, or None if it is gone.
 
         What cannot be taken away is not run: its claim has the problem `flag_not_removable`. Raise `Unavailable`
-        where the same flag may well be taken later (disk full).
+        where the host cannot take or read it just now (disk full, too many open files): it is left for later.
         """
         root = self.root()
         private = private_name(name, secrets.token_hex(8))
@@ -96,8 +94,14 @@ class SharedDir:
         return claim
 
     def peek(self, name: bytes) -> Claim | None:
-        """Look at a flag and leave it there, to see if a typed request is complete. Never run what this returns."""
-        return look(self.root(), name, name, b"")
+        """Look at a flag and leave it there, to see if a typed request is complete. Never run what this returns.
+
+        Raise `Unavailable`.
+        """
+        try:
+            return look(self.root(), name, name, b"")
+        except OSError as error:
+            raise unavailable("looking at a flag", error) from error
 
     def release(self, claim: Claim) -> bool:
         """Remove a claimed flag for good, once its request is recorded; return whether it is gone.
@@ -107,12 +111,11 @@ class SharedDir:
         """
         if not claim.private:
             return False
-        root = self.root()
         try:
-            _discard(root, claim)
+            _discard(self.root(), claim)
         except FileNotFoundError:
             pass
-        except OSError:
+        except (OSError, Unavailable):
             return False
         self._in_hand.discard(claim.private)
         return True
@@ -176,10 +179,24 @@ def _take(root: Directory, name: bytes, private: bytes) -> Claim | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        if error.errno in _PASSING:
+        if passes(error):
             raise unavailable("taking a flag", error) from error
         return not_removable(root, name, error)
-    return look(root, name, private, private)
+    try:
+        return look(root, name, private, private)
+    except OSError as error:
+        _put_back(root, name, private)
+        raise unavailable("reading a flag", error) from error
+
+
+def _put_back(root: Directory, name: bytes, private: bytes) -> None:
+    """Give a claimed flag its name again, unless there is a new one: a link, unlike a rename, replaces nothing.
+
+    Where that cannot be, the flag stays under its private name and is found at the next start.
+    """
+    with contextlib.suppress(OSError):
+        os.link(private, name, src_dir_fd=root.fd, dst_dir_fd=root.fd, follow_symlinks=False)
+        os.unlink(private, dir_fd=root.fd)
 
 
 def _discard(root: Directory, claim: Claim) -> None:
@@ -189,6 +206,6 @@ def _discard(root: Directory, claim: Claim) -> None:
         try:
             os.rmdir(claim.private, dir_fd=root.fd)
         except OSError as error:
-            if error.errno != errno.ENOTEMPTY:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
                 raise
             set_aside(root, claim.private, claim.name)

@@ -178,6 +178,20 @@ def test_results_that_the_agent_made_for_itself_are_set_aside_where_we_cannot_wr
 
 
 @pytest.mark.needs("unprivileged-user")
+def test_a_second_name_is_a_link_for_an_unprivileged_user_too(open_to_all: Path) -> None:
+    open_to_all.chmod(0o777)
+
+    as_user(NOBODY, lambda: SharedDir(open_to_all).publish("results/7.json", "text", also="results/git_add.json"))
+
+    assert (open_to_all / "results" / "7.json").samefile(open_to_all / "results" / "git_add.json")
+
+
+def test_a_plain_file_has_no_second_name(directory: SharedDir) -> None:
+    with pytest.raises(ValueError, match="not names for publishing"):
+        directory.publish("git_status.txt", "text", also="results/git_status.json")
+
+
+@pytest.mark.needs("unprivileged-user")
 def test_d11_a_directory_we_cannot_write_is_said_with_what_mends_it(open_to_all: Path) -> None:
     def publish() -> tuple[str, str, str]:
         with pytest.raises(Unavailable) as caught:
