@@ -1,0 +1,200 @@
+"""Keep what there is before an operation changes it (promise: nothing is lost).
+
+`refs/rescue/<request id>/` then holds: `HEAD` and `branches/<name>` for a person to look at or branch from,
+`worktree` (a commit of the uncommitted work, when there was any), and `record`, from which `undo` restores all.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from executor.errors import Failed, Problem, Refused
+from executor.git import rescue_objects as objects
+from executor.git.questions import resolve, text
+from executor.git.repository import Git
+from executor.git.rescue_record import PREFIX, Rescue, from_json, record_ref, to_json
+from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
+
+__all__ = ["Rescue", "SnapshotLimits", "find", "preserve", "prune_rescues", "rescued"]
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_NAMED_BRANCHES = 64  # get a ref of their own under the rescue; the record holds the others all the same
+_SHOWN = 5
+_DAY_SECONDS = 86_400
+# Rescues keep what reflogs are for; one for each of their refs would only be litter.
+_NO_REFLOG = ("-c", "core.logAllRefUpdates=false")
+
+
+def preserve(
+    git: Git,
+    request_id: str,
+    *,
+    worktree: bool,
+    embedded: bool = False,
+    also: Iterable[str] = (),
+    limits: SnapshotLimits | None = None,
+    now: int | None = None,
+) -> Rescue:
+    """Record refs, HEAD, index and git's notes as they are, with `worktree` also the files; return the record.
+
+    Given `worktree` when the operation may change files, `embedded` when it may remove directories that hold a
+    repository of their own (forced checkouts, cleaning), `also` for files to keep although git ignores them, and
+    `now` in seconds since the epoch. A second call for the same request keeps what the first one recorded. Changes
+    no branch, index or file.
+    Raises Refused("cannot_preserve") where something that could be lost cannot be kept; it names what.
+    """
+    if _ID.fullmatch(request_id) is None:
+        raise Refused("cannot_preserve", f"{request_id!r} cannot name a rescue.", "Use letters, digits, - and _.")
+    try:
+        known = find(git, request_id)
+        if known is not None and (known.tree is not None or not worktree):
+            return known
+        kept = (
+            _observe(git, request_id, int(time.time()) if now is None else now)
+            if known is None
+            else _again(git, known)
+        )
+        if worktree:
+            kept = _with_files(git, kept, take(git, limits or SnapshotLimits(), also), embedded=embedded)
+        _store(git, kept)
+        return kept.rescue
+    except Refused:
+        raise
+    except Problem as problem:
+        raise Refused(
+            "cannot_preserve",
+            f"What the operation could lose could not be kept first, so it was not started: {problem.message}",
+            problem.hint,
+        ) from problem
+
+
+def find(git: Git, request_id: str) -> Rescue | None:
+    """Return what was kept for a request, or None. Raises Failed("rescue_unreadable") for a damaged record."""
+    ref = record_ref(request_id)
+    if resolve(git, ref) is None:
+        return None
+    done = git.local(["cat-file", "blob", f"{ref}:record.json"], exact=True)
+    try:
+        return from_json(done.stdout)
+    except ValueError as error:
+        raise Failed("rescue_unreadable", f"{ref} cannot be read: {error}.", "Look at it on the host.") from error
+
+
+def rescued(git: Git) -> tuple[tuple[int, str], ...]:
+    """Return (sequence, request id) of every rescue, oldest first."""
+    found = [(sequence, request_id) for sequence, request_id, _ in _listed(git)]
+    return tuple(sorted(found))
+
+
+def prune_rescues(git: Git, keep_days: float, keep_count: int, now: float | None = None) -> tuple[str, ...]:
+    """Let go of rescues older than `keep_days` or beyond the newest `keep_count`; return their request ids.
+
+    What only they held can be collected from then on by git's own maintenance.
+    """
+    oldest = (time.time() if now is None else now) - keep_days * _DAY_SECONDS
+    newest_first = sorted(_listed(git), reverse=True)
+    gone = {name for place, (_, name, at) in enumerate(newest_first) if place >= keep_count or at < oldest}
+    listing = git.local(["for-each-ref", "--format=%(refname)", PREFIX], exact=True) if gone else None
+    names = text(listing.stdout).splitlines() if listing else []
+    doomed = [name for name in names if name.removeprefix(PREFIX).split("/", 1)[0] in gone]
+    _update_refs(git, (f"delete {name}\0\0" for name in doomed))
+    return tuple(sorted(gone))
+
+
+def _listed(git: Git) -> list[tuple[int, str, int]]:
+    fields = "--format=%(refname) %(contents:subject) %(committerdate:unix)"
+    done = git.local(["for-each-ref", fields, f"{PREFIX}*/record"], exact=True)
+    rows = (line.split(" ") for line in text(done.stdout).splitlines())
+    return [(int(row[2]), row[3], int(row[4])) for row in rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A rescue and what has to hold the objects that it names."""
+
+    rescue: Rescue
+    entries: Mapping[str, str]
+    parents: tuple[str, ...]
+
+
+def _observe(git: Git, request_id: str, now: int) -> _Kept:
+    said = text((git.paths.local / "HEAD").read_bytes()).strip()
+    head = said.removeprefix("ref: ")
+    listed = objects.list_refs(git)
+    refs = {ref.name: ref.object_id for ref in listed}
+    commit = refs.get(head) if said != head else head
+    index = objects.keep_index(git)
+    notes = objects.read_notes(git.paths.local)
+    tags = objects.keep_tags(git, listed)
+    rescue = Rescue(
+        request_id=request_id,
+        sequence=max((sequence for sequence, _, _ in _listed(git)), default=0) + 1,
+        at=now,
+        head=head,
+        commit=commit,
+        refs=refs,
+        config=objects.branch_config(git),
+        index=index.blob,
+        staged=index.staged,
+        tags=tags,
+        notes=notes,
+    )
+    entries = objects.held_by_tree(listed) | index.entries
+    if tags is not None:
+        entries["tags"] = f"100644 blob {tags}"
+    parents = [*([commit] if commit else []), *objects.held_by_parents(git, listed, notes)]
+    return _Kept(rescue, entries, tuple(dict.fromkeys(parents)))
+
+
+def _again(git: Git, known: Rescue) -> _Kept:
+    first = resolve(git, known.ref)
+    return _Kept(known, {}, (first,) if first else ())
+
+
+def _with_files(git: Git, kept: _Kept, taken: TreeSnapshot, *, embedded: bool) -> _Kept:
+    missing = [*taken.left_out, *taken.embedded] if embedded else list(taken.left_out)
+    if missing:
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        raise Refused(
+            "cannot_preserve",
+            f"The operation could lose what cannot be kept first: {', '.join(missing[:_SHOWN])}{more}.",
+            "Commit these files, add them to .gitignore or move them out of the work tree, then ask again.",
+        )
+    rescue = replace(kept.rescue, tree=taken.tree, embedded=taken.embedded)
+    parents = kept.parents
+    if rescue.commit is None or resolve(git, rescue.commit, "tree") != taken.tree:
+        base = [rescue.commit] if rescue.commit else []
+        message = f"Uncommitted work before request {rescue.request_id}"
+        rescue = replace(rescue, snapshot=objects.write_commit(git, taken.tree, base, rescue.at, message))
+    return _Kept(rescue, {**kept.entries, "files": f"040000 tree {taken.tree}"}, parents)
+
+
+def _store(git: Git, kept: _Kept) -> None:
+    rescue = kept.rescue
+    record = objects.write_blob(git, to_json(rescue))
+    tree = objects.write_tree(git, {**kept.entries, "record.json": f"100644 blob {record}"})
+    subject = f"rescue {rescue.sequence} {rescue.request_id}"
+    commit = objects.write_commit(git, tree, kept.parents, rescue.at, subject)
+    names = {**_handles(rescue), record_ref(rescue.request_id): commit}
+    _update_refs(git, (f"update {name}\0{object_id}\0\0" for name, object_id in names.items()))
+
+
+def _handles(rescue: Rescue) -> Mapping[str, str]:
+    """Return the refs by which a person finds the parts of a rescue."""
+    own = f"{PREFIX}{rescue.request_id}/"
+    found = {f"{own}HEAD": rescue.commit, f"{own}worktree": rescue.snapshot}
+    branches = sorted(
+        (name for name in rescue.refs if name.startswith("refs/heads/")), key=lambda name: (name != rescue.head, name)
+    )
+    for name in branches[:_NAMED_BRANCHES]:
+        found[f"{own}branches/{name.removeprefix('refs/heads/')}"] = rescue.refs[name]
+    return {name: object_id for name, object_id in found.items() if object_id is not None}
+
+
+def _update_refs(git: Git, instructions: Iterable[str]) -> None:
+    stdin = "".join(instructions).encode("utf-8", "surrogateescape")
+    if stdin:
+        git.local([*_NO_REFLOG, "update-ref", "--stdin", "-z"], stdin=stdin)

@@ -1,0 +1,160 @@
+"""The objects that a rescue is made of: written, and held together by one commit."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from executor.errors import Failed
+from executor.git.questions import index_tree, split_z, text
+from executor.git.repository import Git
+
+# What operations move. Rescues themselves are left out: an undo must not take rescues back.
+_NAMESPACES = ("heads", "tags", "remotes", "notes", "stash", "bisect", "rewritten", "replace")
+# git's own files about something unfinished, and the stash, which is a reflog.
+_NOTES = (
+    "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG", "BISECT_HEAD",
+    "BISECT_START", "BISECT_LOG", "BISECT_NAMES", "BISECT_TERMS", "BISECT_RUN", "BISECT_EXPECTED_REV",
+    "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT", "rebase-merge", "rebase-apply", "sequencer", "logs/refs/stash",
+)  # fmt: skip
+_NOTES_BYTES = 8 * 1024 * 1024
+_UNMERGED = re.compile(rb"(?:^|\0)[A-Za-z] ([0-7]{6}) ([0-9a-f]+) ([123])\t([^\0]*)")
+_OBJECT_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
+_WHO = "ops-gateway <ops-gateway@localhost>"  # kept apart from the identity that commits are made with
+_FAST = ("-c", "core.looseCompression=1")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedRef:
+    """A ref that is no alias of another; `commit` is what it peels to, None where that is no commit."""
+
+    name: str
+    object_id: str
+    kind: str
+    commit: str | None
+
+
+def list_refs(git: Git) -> tuple[ListedRef, ...]:
+    """Return every ref that an operation can move."""
+    fields = "%(symref)%00%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
+    prefixes = [f"refs/{name}" for name in _NAMESPACES]
+    done = git.local(["for-each-ref", f"--format={fields}", *prefixes], exact=True)
+    found = []
+    for line in text(done.stdout).splitlines():
+        symref, name, object_id, kind, peeled, peeled_kind = line.split("\0")
+        commit = object_id if kind == "commit" else peeled if peeled_kind == "commit" else None
+        if not symref:
+            found.append(ListedRef(name, object_id, kind, commit))
+    return tuple(found)
+
+
+def branch_config(git: Git) -> tuple[tuple[str, str], ...]:
+    """Return the `branch.*` keys of the local configuration, in order: deleting a branch takes them along."""
+    done = git.local(["config", "--local", "-z", "--get-regexp", r"^branch\."], check=False, exact=True)
+    pairs = (field.partition("\n")[::2] for field in split_z(done.stdout))
+    return tuple((key, value) for key, value in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class KeptIndex:
+    """An index that was stored: the file's blob, a digest of what it says, and entries that hold what it names."""
+
+    blob: str | None
+    staged: str
+    entries: dict[str, str]
+
+
+def keep_index(git: Git) -> KeptIndex:
+    """Store the index: byte for byte, and as a tree; each side of a conflict is held by itself."""
+    index = git.paths.local / "index"
+    if not index.exists():
+        return KeptIndex(None, "", {})
+    content = index.read_bytes()
+    copy = git.paths.tmp / "rescue-index"  # git-write-tree(1) takes the index lock, which may be there for a reason
+    copy.write_bytes(content)
+    listing = git.local(["ls-files", "--stage", "-v", "-z"], index=copy, exact=True).stdout
+    entries = {"index": f"100644 blob {write_blob(git, content)}"}
+    unmerged = _UNMERGED.findall(listing)
+    for mode, object_id, stage, _ in unmerged:
+        if mode != b"160000":
+            entries[f"conflict-{text(object_id)}-{text(stage)}"] = f"{text(mode)} blob {text(object_id)}"
+    if unmerged:
+        gone = b"".join(path + b"\0" for _, _, _, path in unmerged)
+        git.local(["update-index", "--force-remove", "-z", "--stdin"], index=copy, stdin=gone)
+    tree = index_tree(git, copy)
+    entries["index-tree"] = f"040000 tree {tree}"
+    copy.unlink()
+    # The tree leaves out what is only intended to be added, which looks like an empty file in the listing.
+    digest = hashlib.sha256(listing + tree.encode()).hexdigest()
+    return KeptIndex(entries["index"].split(" ")[2], digest, entries)
+
+
+def _note_paths(git_dir: Path) -> Iterator[Path]:
+    """Return git's files about something unfinished that are there now."""
+    for name in _NOTES:
+        place = git_dir / name
+        if place.is_dir():
+            yield from (path for path in sorted(place.rglob("*")) if path.is_file())
+        elif place.is_file():
+            yield place
+
+
+def read_notes(git_dir: Path) -> dict[str, str]:
+    """Return name -> content of git's files about something unfinished. Raises Failed where they are too large."""
+    paths = list(_note_paths(git_dir))
+    if sum(path.stat().st_size for path in paths) > _NOTES_BYTES:
+        raise Failed("notes_too_large", "git's files about the operation in progress are too large to keep.")
+    return {str(path.relative_to(git_dir)): path.read_bytes().decode("latin-1") for path in paths}
+
+
+def write_blob(git: Git, content: bytes) -> str:
+    """Store `content` and return the blob's id."""
+    return text(git.local([*_FAST, "hash-object", "-w", "--stdin"], stdin=content).stdout).strip()
+
+
+def write_commit(git: Git, tree: str, parents: Iterable[str], at: int, subject: str) -> str:
+    """Store a commit and return its id. Unlike git-commit-tree(1) this knows no limit for the number of parents."""
+    lines = [f"tree {tree}", *(f"parent {parent}" for parent in parents)]
+    lines += [f"author {_WHO} {at} +0000", f"committer {_WHO} {at} +0000", "", subject, ""]
+    stdin = "\n".join(lines).encode()
+    return text(git.local(["hash-object", "-t", "commit", "-w", "--stdin"], stdin=stdin).stdout).strip()
+
+
+def write_tree(git: Git, entries: Mapping[str, str]) -> str:
+    """Store a tree of name -> "mode type id" and return its id."""
+    listing = "".join(f"{entry}\t{name}\0" for name, entry in entries.items()).encode()
+    return text(git.local(["mktree", "-z"], stdin=listing).stdout).strip()
+
+
+def keep_tags(git: Git, refs: Iterable[ListedRef]) -> str | None:
+    """Store the annotated tag objects that refs name in one blob and return its id; no commit can hold a tag."""
+    tags = [ref.object_id for ref in refs if ref.kind == "tag"]
+    if not tags:
+        return None
+    asked = "\n".join([*tags, ""]).encode()
+    return write_blob(git, git.local(["cat-file", "--batch"], stdin=asked, exact=True).stdout)
+
+
+def held_by_tree(refs: Iterable[ListedRef]) -> dict[str, str]:
+    """Return tree entries for the refs that lead to no commit."""
+    modes = {"blob": "100644", "tree": "040000"}
+    return {
+        f"ref-{ref.object_id}": f"{modes[ref.kind]} {ref.kind} {ref.object_id}" for ref in refs if ref.kind in modes
+    }
+
+
+def held_by_parents(git: Git, refs: Iterable[ListedRef], notes: Mapping[str, str]) -> list[str]:
+    """Return the commits that refs and git's notes lead to: stash entries, what a rebase started from."""
+    mentioned = {found for note in notes.values() for found in _OBJECT_ID.findall(note)}
+    return [*(ref.commit for ref in refs if ref.commit), *_commits_among(git, sorted(mentioned))]
+
+
+def _commits_among(git: Git, object_ids: Sequence[str]) -> Iterator[str]:
+    if object_ids:
+        asked = "".join(f"{object_id}\n" for object_id in object_ids).encode()
+        done = git.local(["cat-file", "--batch-check=%(objecttype) %(objectname)"], stdin=asked, exact=True)
+        rows = (line.split(" ") for line in text(done.stdout).splitlines())
+        yield from (row[1] for row in rows if row[0] == "commit")

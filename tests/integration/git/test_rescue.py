@@ -1,0 +1,269 @@
+"""What there is before an operation is kept, whatever state the repository is in, or the operation is refused."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from repos import Adopted, adopted_repository, plain_git
+from repository_states import files_of, state_of
+
+from executor.errors import Refused
+from executor.git.rescue import SnapshotLimits, find, preserve, prune_rescues, rescued
+from executor.git.undo import undo
+
+DAY = 86_400
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Adopted:
+    return adopted_repository(tmp_path, commits=2)
+
+
+def conflict(repository: Adopted) -> None:
+    """Leave a merge with a conflict in progress."""
+    repository.plain("switch", "-q", "-c", "dev", "HEAD~1")
+    repository.commit("file.txt", "theirs\n")
+    repository.plain("switch", "-q", "main")
+    with pytest.raises(AssertionError):
+        repository.plain("merge", "dev")
+
+
+def test_keeping_changes_no_branch_no_index_and_no_file(repository: Adopted) -> None:
+    repository.write("file.txt", "changed\n")
+    repository.write("new/file", "untracked\n")
+    repository.plain("add", "new")
+    before = state_of(repository)
+
+    preserve(repository.open(), "r1", worktree=True)
+
+    assert state_of(repository) == before
+
+
+def test_a_clean_tree_needs_no_snapshot(repository: Adopted) -> None:
+    rescue = preserve(repository.open(), "r1", worktree=True)
+
+    assert rescue.snapshot is None
+    assert repository.ref("refs/rescue/r1/worktree") is None
+    assert repository.ref("refs/rescue/r1/HEAD") == repository.ref("refs/heads/main")
+
+
+def test_a_person_finds_uncommitted_work_as_a_commit_on_head(repository: Adopted) -> None:
+    repository.write("file.txt", "changed\n")
+    repository.write("new", "untracked\n")
+
+    preserve(repository.open(), "r1", worktree=True)
+
+    assert repository.plain("show", "refs/rescue/r1/worktree:file.txt") == "changed"
+    assert repository.plain("show", "refs/rescue/r1/worktree:new") == "untracked"
+    assert repository.plain("rev-parse", "refs/rescue/r1/worktree^") == repository.ref("refs/heads/main")
+
+
+def test_an_ignored_file_stays_out_and_a_tracked_one_that_is_also_ignored_is_kept(repository: Adopted) -> None:
+    repository.write(".gitignore", "*.log\n")
+    repository.write("tracked.log", "one\n")
+    repository.plain("add", "-f", ".gitignore", "tracked.log")
+    repository.write("tracked.log", "two\n")
+    repository.write("ignored.log", "mine\n")
+
+    preserve(repository.open(), "r1", worktree=True)
+
+    kept = repository.plain("ls-tree", "-r", "--name-only", "refs/rescue/r1/worktree").splitlines()
+    assert kept == [".gitignore", "file.txt", "tracked.log"]
+    assert repository.plain("show", "refs/rescue/r1/worktree:tracked.log") == "two"
+
+
+def test_bytes_are_kept_as_they_are_whatever_attributes_say_about_line_ends(repository: Adopted) -> None:
+    repository.write(".gitattributes", "* text=auto eol=lf ident working-tree-encoding=UTF-16\n")
+    repository.write("crlf.txt", b"a\r\nb\r\n$Id$\r\n")
+
+    preserve(repository.open(), "r1", worktree=True)
+
+    assert plain_git(repository.tree, "cat-file", "-s", "refs/rescue/r1/worktree:crlf.txt") == "12"
+
+
+def test_names_that_git_holds_unsafe_on_other_systems_are_kept(repository: Adopted) -> None:
+    names = ["git~1", "back\\slash", "aux", "line\nbreak", os.fsdecode(b"\xff\xfe"), "-dash", ":(top)x"]
+    for name in names:
+        repository.write(name, name.encode("utf-8", "surrogateescape"))
+    git = repository.open()
+
+    preserve(git, "r1", worktree=True)
+    before = files_of(repository)
+    repository.plain("clean", "-qfd")
+    undo(git, "r1")
+
+    assert files_of(repository) == before
+    assert set(names) <= before.keys()
+
+
+def test_a_merge_with_conflicts_is_kept_with_all_sides_of_the_conflict(repository: Adopted) -> None:
+    conflict(repository)
+    repository.write("file.txt", "half resolved\n")
+    git = repository.open()
+    before = state_of(repository)
+
+    preserve(git, "r1", worktree=True)
+    repository.plain("merge", "--abort")
+    assert state_of(repository) != before
+    undo(git, "r1")
+
+    assert state_of(repository) == before
+    assert "MERGE_HEAD" in before.unfinished
+
+
+def test_a_repository_without_a_commit_is_kept_too(tmp_path: Path) -> None:
+    repository = adopted_repository(tmp_path, commits=0)
+    repository.write("first", "one\n")
+    repository.plain("add", "first")
+    git = repository.open()
+    before = state_of(repository)
+
+    preserve(git, "r1", worktree=True)
+    repository.plain("commit", "-q", "-m", "first")
+    repository.plain("rm", "-q", "first")
+    undo(git, "r1")
+
+    assert state_of(repository) == before
+
+
+def test_what_only_the_rescue_still_holds_survives_a_collection_of_garbage(repository: Adopted) -> None:
+    repository.plain("tag", "-a", "-m", "words", "v1")
+    repository.write("file.txt", "stashed\n")
+    repository.plain("stash")
+    repository.write("staged", "only in the index\n")
+    repository.plain("add", "staged")
+    repository.write("staged", "only in the file\n")
+    git = repository.open()
+    before = state_of(repository)
+    preserve(git, "r1", worktree=True)
+
+    repository.plain("stash", "clear")
+    repository.plain("tag", "-d", "v1")
+    repository.plain("reset", "-q", "--hard", "HEAD~1")
+    repository.plain("reflog", "expire", "--expire=now", "--all")
+    repository.plain("gc", "-q", "--prune=now")
+    undo(git, "r1")
+
+    assert state_of(repository) == before
+    assert repository.plain("stash", "show", "-p", "stash@{0}").endswith("+stashed")
+    repository.plain("fsck", "--strict")
+
+
+def test_a_file_too_large_to_keep_refuses_the_operation_by_name(repository: Adopted) -> None:
+    repository.write("huge.bin", b"x" * 5000)
+
+    with pytest.raises(Refused) as refused:
+        preserve(repository.open(), "r1", worktree=True, limits=SnapshotLimits(file_bytes=1000))
+
+    assert refused.value.code == "cannot_preserve"
+    assert "huge.bin (5000 bytes)" in refused.value.message
+    assert repository.ref("refs/rescue/r1/record") is None
+
+
+def test_too_many_files_refuse_the_operation_and_committed_ones_do_not_count(repository: Adopted) -> None:
+    for number in range(5):
+        repository.write(f"committed/{number}", "x")
+    repository.plain("add", "committed")
+    repository.plain("commit", "-q", "-m", "many")
+    git = repository.open()
+    limits = SnapshotLimits(files=3)
+
+    assert preserve(git, "r1", worktree=True, limits=limits).snapshot is None
+
+    for number in range(4):
+        repository.write(f"loose/{number}", "x")
+    with pytest.raises(Refused, match="4 files"):
+        preserve(git, "r2", worktree=True, limits=limits)
+
+
+def test_a_large_file_that_is_ignored_or_committed_is_in_nobody_s_way(repository: Adopted) -> None:
+    repository.commit("large.bin", b"x" * 5000)
+    repository.commit(".gitignore", "ignored.bin\n")
+    repository.write("ignored.bin", b"x" * 5000)
+
+    rescue = preserve(repository.open(), "r1", worktree=True, limits=SnapshotLimits(file_bytes=1000))
+
+    assert (rescue.snapshot, rescue.left_out) == (None, ())
+
+
+def test_an_embedded_repository_is_named_and_never_entered_or_recorded(repository: Adopted) -> None:
+    inner = repository.tree / "vendor" / "lib"
+    inner.mkdir(parents=True)
+    plain_git(inner, "init", "-q")
+    (inner / "f").write_text("inner\n")
+    plain_git(inner, "add", "f")
+    plain_git(inner, "commit", "-q", "-m", "inner")
+    repository.write("vendor/own", "ours\n")
+
+    rescue = preserve(repository.open(), "r1", worktree=True)
+
+    assert rescue.embedded == ("vendor/lib",)
+    kept = repository.plain("ls-tree", "-r", "refs/rescue/r1/worktree")
+    assert "vendor/own" in kept
+    assert "160000" not in kept
+
+
+def test_an_operation_that_could_remove_an_embedded_repository_is_refused(repository: Adopted) -> None:
+    inner = repository.tree / "lib"
+    inner.mkdir()
+    plain_git(inner, "init", "-q")
+
+    with pytest.raises(Refused, match="lib"):
+        preserve(repository.open(), "r1", worktree=True, embedded=True)
+
+
+def test_a_fifo_in_place_of_a_file_does_not_hang_the_snapshot(repository: Adopted) -> None:
+    (repository.tree / "file.txt").unlink()
+    os.mkfifo(repository.tree / "file.txt")
+    os.mkfifo(repository.tree / "other")
+
+    rescue = preserve(repository.open(), "r1", worktree=True)
+
+    assert repository.plain("ls-tree", "-r", "--name-only", rescue.tree or "") == ""
+
+
+def test_a_lock_that_was_left_behind_does_not_keep_anything_from_being_kept(repository: Adopted) -> None:
+    (repository.paths.local / "index.lock").touch()
+    repository.write("file.txt", "changed\n")
+
+    assert preserve(repository.open(), "r1", worktree=True).snapshot is not None
+
+
+def test_a_second_call_for_the_same_request_keeps_what_was_there_at_first(repository: Adopted) -> None:
+    git = repository.open()
+    first = preserve(git, "r1", worktree=False)
+    repository.commit("file.txt", "later\n")
+
+    second = preserve(git, "r1", worktree=True)
+
+    assert second.refs == first.refs
+    assert second.tree is not None
+    assert find(git, "r1") == second
+
+
+def test_symbolic_head_is_kept_even_when_a_tag_has_the_branch_s_name(repository: Adopted) -> None:
+    """C11: full ref names throughout."""
+    repository.plain("tag", "main", "HEAD~1")
+
+    rescue = preserve(repository.open(), "r1", worktree=False)
+
+    assert (rescue.head, rescue.branch) == ("refs/heads/main", "main")
+    assert rescue.commit == repository.ref("refs/heads/main")
+
+
+def test_old_rescues_are_let_go_by_age_and_by_number(repository: Adopted) -> None:
+    git = repository.open()
+    for number in range(4):
+        preserve(git, f"r{number}", worktree=False, now=number * DAY)
+
+    assert prune_rescues(git, keep_days=2.5, keep_count=2, now=3 * DAY) == ("r0", "r1")
+
+    assert [name for _, name in rescued(git)] == ["r2", "r3"]
+    assert repository.plain("for-each-ref", "refs/rescue/r0", "refs/rescue/r1") == ""
+
+
+def test_an_id_that_could_leave_its_place_is_refused(repository: Adopted) -> None:
+    with pytest.raises(Refused):
+        preserve(repository.open(), "../heads/main", worktree=False)
