@@ -30,7 +30,10 @@ Result = TypeVar("Result")
 UNSAFE_SETTING = "GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT"
 _LAUNCHERS_KEPT = 48  # threads; four profiles of a dozen repositories
 # Where a symbolic link is the distribution's (merged /usr, /etc/resolv.conf) and never an agent's.
-_SYSTEM_TREES = ("/bin", "/etc", "/lib", "/lib64", "/run", "/sbin", "/usr", "/var/run")
+_SYSTEM_TREES = tuple(
+    f"{tree}/"
+    for tree in ("/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr/bin", "/usr/lib", "/usr/lib64", "/usr/share")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +221,9 @@ def _identities(paths: list[str]) -> list[tuple[int, int]] | None:
 
 
 def _open_root(kernel: Kernel, path: Path) -> int:
+    """Return a descriptor for a rule on `path`: the rule binds to what is opened, so it must be what was meant."""
     try:
-        if path.parts[:1] == ("/",) and os.fspath(path).startswith(tuple(f"{tree}/" for tree in _SYSTEM_TREES)):
+        if os.fspath(path).startswith(_SYSTEM_TREES) and ".." not in path.parts:
             return os.open(path, os.O_PATH | os.O_CLOEXEC)
         return kernel.open_resolved(path)
     except OSError as error:

@@ -44,7 +44,7 @@ _ON_FILES = Fs.EXECUTE | Fs.WRITE_FILE | Fs.READ_FILE | Fs.TRUNCATE | Fs.IOCTL_D
 LATEST_ABI = 7
 # The ABI a protection came with, and what is open without it.
 _CAME_WITH: tuple[tuple[int, str], ...] = (
-    (2, "files cannot be moved between directories, so `git mv` and renaming a branch may fail (Linux 5.19)"),
+    (2, "files cannot be moved between directories, so `git mv` and renaming a branch fail (Linux 5.19)"),
     (3, "truncating by path is stopped by the system call filter alone (Linux 6.2)"),
     (4, "TCP is not limited to the configured ports for transfers (Linux 6.7)"),
     (5, "ioctl on device files is not limited (Linux 6.10)"),

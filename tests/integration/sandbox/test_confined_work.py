@@ -28,6 +28,15 @@ def test_a_day_of_work_is_denied_nothing_by_an_older_landlock(tmp_path: Path, ab
     work(build_scene(tmp_path, support=Support(abi, True, None)), across_directories=abi >= 2)
 
 
+def test_what_the_oldest_landlock_is_said_to_break_is_what_it_breaks(tmp_path: Path) -> None:
+    scene = build_scene(tmp_path, support=Support(1, True, None))
+    (scene.tree / "docs").mkdir()
+
+    assert b"Invalid cross-device link" in scene.git("mv", "file.txt", "docs/file.txt").stderr
+    assert b"Invalid cross-device link" in scene.git("branch", "-m", "main", "other", contact=Contact.NONE).stderr
+    assert any("`git mv`" in text and "branch" in text for text in landlock.missing(1))
+
+
 @pytest.mark.needs("unprivileged-user")
 def test_a_day_of_work_is_denied_nothing_as_an_unprivileged_user() -> None:
     program = Path(__file__).with_name("ordinary_work.py")

@@ -14,6 +14,8 @@ import pytest
 from confined_scene import processes_of, until
 
 from executor.errors import Unavailable
+from executor.sandbox import attendance
+from executor.sandbox.attendance import Attendance
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import Completed, ProcessRunner
 
@@ -136,6 +138,22 @@ def test_a_command_does_not_end_the_daemons_of_one_beside_it(runner: ProcessRunn
 
     assert results[0].cancelled
     assert processes_of(span) == []
+
+
+def test_a_program_that_not_even_kill_ends_does_not_hold_us_for_ever(
+    monkeypatch: pytest.MonkeyPatch, span: str
+) -> None:
+    monkeypatch.setattr(attendance, "GRACE", 0.01)
+    monkeypatch.setattr(attendance, "_STUCK", 0.01)
+    out_of_reach = subprocess.Popen(["/bin/sleep", span])  # in our own group: the signals go to one that is not there
+    pidfd = os.pidfd_open(out_of_reach.pid)
+    try:
+        with pytest.raises(TimeoutError):
+            Attendance(stdin=None, stdin_data=b"", outputs={}).until_exit(out_of_reach.pid, pidfd, 0.0, None)
+    finally:
+        os.close(pidfd)
+        out_of_reach.kill()
+        out_of_reach.wait()
 
 
 def test_cancelling_ends_a_running_command(runner: ProcessRunner, span: str, tmp_path: Path) -> None:

@@ -192,6 +192,19 @@ def test_programs_side_by_side_keep_their_outputs_apart(runner: ProcessRunner, t
 
 
 @pytest.mark.needs("landlock")
+def test_a_path_of_the_distribution_may_lead_through_its_links(runner: ProcessRunner, tmp_path: Path) -> None:
+    profile = Profile(Contact.READ, (Path("/etc/localtime"),), (), (Path("/bin/sh"),))
+
+    assert runner.run((SH, "-c", ":"), env={}, cwd=tmp_path, profile=profile, deadline=5).exit_code == 0
+    with pytest.raises(Refused):  # but not out of it and through a link somewhere else
+        detour = Path(f"/etc/..{tmp_path}/link")
+        (tmp_path / "link").symlink_to("/root")
+        runner.run(
+            (SH, "-c", ":"), env={}, cwd=tmp_path, profile=Profile(Contact.READ, (detour,), (), ()), deadline=5
+        )
+
+
+@pytest.mark.needs("landlock")
 def test_a_root_behind_a_symbolic_link_is_refused(runner: ProcessRunner, tmp_path: Path) -> None:
     (tmp_path / "real").mkdir()
     (tmp_path / "real/tree").mkdir()
