@@ -8,7 +8,9 @@ from urllib.parse import urlsplit
 
 from executor.errors import Refused
 
-_SCP_FORM = re.compile(r"(?:(?P<user>[A-Za-z0-9._-]+)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?!//)(?P<path>.+)", re.S)
+_SCP_FORM = re.compile(
+    r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9._-]*)@)?(?P<host>[A-Za-z0-9][A-Za-z0-9.-]*):(?!//)(?P<path>.+)", re.S
+)
 _HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]*|[0-9A-Fa-f:]+")  # a name, or what stood in [] for IPv6
 _USERINFO = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/@\s]*@")
 _DEFAULT_PORTS = {"ssh": 22, "https": 443, "http": 80}

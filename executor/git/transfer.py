@@ -150,7 +150,7 @@ def push(
     specs = [f"{update.new or ''}:{update.ref}" for update in updates]
     done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote),
                         deadline=TRANSFER_SECONDS, check=False)  # fmt: skip
-    results = _parse_porcelain(text(done.stdout))
+    results = parse_porcelain(text(done.stdout))
     for ref, (flag, summary) in results.items():
         if flag == "!":
             raise _rejected(ref, summary, text(done.stderr))
@@ -230,7 +230,7 @@ def _mirror(source: Path, target: Path) -> None:
     fresh.rename(target)
 
 
-def _parse_porcelain(output: str) -> dict[str, tuple[str, str]]:
+def parse_porcelain(output: str) -> dict[str, tuple[str, str]]:
     """Return ref -> (flag, summary) of `git push --porcelain` (git-push(1), OUTPUT)."""
     results = {}
     for line in output.splitlines():

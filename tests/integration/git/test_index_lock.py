@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import time
 from pathlib import Path
@@ -10,7 +11,10 @@ import pytest
 from repos import Adopted, adopted_repository
 
 from executor.errors import Failed
+from executor.git.actions import run_operation
 from executor.git.index_lock import STALE_SECONDS, clear_stale_lock, find_lock
+from executor.outcome import State
+from executor.policy.model import AddParams, Operation, Request
 
 pytestmark = pytest.mark.needs("git")
 
@@ -59,3 +63,16 @@ def test_c02_an_old_lock_that_a_process_holds_is_never_removed(repo: Adopted) ->
 
 def test_without_a_lock_there_is_nothing_to_say(repo: Adopted) -> None:
     assert clear_stale_lock(repo.open()) == ""
+
+
+def test_c02_an_operation_that_removes_a_stale_lock_says_so_in_its_outcome(repo: Adopted) -> None:
+    lock = repo.paths.local / "index.lock"
+    lock.touch()
+    two_hours_ago = time.time() - 7200
+    os.utime(lock, (two_hours_ago, two_hours_ago))
+    repo.write("new.txt", "x\n")
+
+    outcome = run_operation(repo.open(), Request(Operation.GIT_ADD, AddParams((".",))))
+
+    assert outcome.state is State.SUCCEEDED
+    assert outcome.output.startswith("Removed an index lock that was left behind 120 min ago")

@@ -1,4 +1,4 @@
-"""git_cmd for remotes: fetch, pull, push, ls-remote and the remote family, on a real remote in a directory."""
+"""git_cmd for fetch and pull on a real remote in a directory."""
 
 from __future__ import annotations
 
@@ -181,161 +181,6 @@ def test_an_embedded_repository_is_not_pulled_in(repo: Adopted, colleague: Path)
     assert repo.ref("refs/heads/main") == before
 
 
-def test_pushing_by_command_goes_forward_and_is_proved(repo: Adopted) -> None:
-    new = repo.commit("a.txt", "a\n")
-
-    outcome = done(repo, "push origin main")
-
-    assert repo.remote_ref("refs/heads/main") == new
-    assert outcome.verified["refs"] == {"refs/heads/main": new}
-
-
-def test_pushing_without_words_means_the_current_branch(repo: Adopted) -> None:
-    repo.plain("checkout", "-q", "-b", "topic")
-
-    done(repo, "push -u")
-
-    assert repo.remote_ref("refs/heads/topic") == repo.ref("refs/heads/topic")
-    assert repo.plain("rev-parse", "--abbrev-ref", "topic@{upstream}") == "origin/topic"
-
-
-def test_a_push_that_would_lose_commits_is_not_made_without_force(repo: Adopted, colleague: Path) -> None:
-    kept = theirs(colleague)
-    repo.commit("ours.txt", "ours\n")
-
-    assert code(run(repo, "push origin main")) == "non_fast_forward"
-    assert repo.remote_ref("refs/heads/main") == kept
-
-
-def test_with_force_the_remote_is_rewritten(repo: Adopted, colleague: Path) -> None:
-    theirs(colleague)
-    new = repo.commit("ours.txt", "ours\n")
-
-    done(repo, "push --force origin main")
-
-    assert repo.remote_ref("refs/heads/main") == new
-
-
-def test_with_a_lease_the_remote_is_rewritten_only_from_what_was_fetched(repo: Adopted, colleague: Path) -> None:
-    repo.plain("commit", "-q", "--amend", "-m", "Rewritten")
-    done(repo, "push --force-with-lease origin main")
-    assert repo.remote_ref("refs/heads/main") == repo.ref("refs/heads/main")
-
-    plain_git(colleague, "fetch", "-q")
-    plain_git(colleague, "reset", "-q", "--hard", "origin/main")
-    kept = theirs(colleague)
-    repo.plain("commit", "-q", "--amend", "-m", "Again")
-    assert code(run(repo, "push --force-with-lease origin main")) == "lease_broken"
-    assert repo.remote_ref("refs/heads/main") == kept
-
-
-def test_a_remote_branch_is_deleted_by_either_spelling(repo: Adopted) -> None:
-    repo.plain("push", "-q", str(repo.remote), "main:one", "main:two")
-
-    done(repo, "push origin :one")
-    done(repo, "push --delete origin two")
-
-    assert repo.remote_ref("refs/heads/one") is None
-    assert repo.remote_ref("refs/heads/two") is None
-
-
-def test_tags_are_pushed_as_they_are_and_never_moved(repo: Adopted) -> None:
-    repo.plain("tag", "-a", "-m", "Release", "v1.0")
-    done(repo, "push origin refs/tags/v1.0")
-    assert repo.remote_ref("refs/tags/v1.0") == repo.ref("refs/tags/v1.0")
-
-    repo.commit("a.txt", "a\n")
-    repo.plain("tag", "-f", "-a", "-m", "Moved", "v1.0")
-    assert code(run(repo, "push origin refs/tags/v1.0")) == "tag_exists"
-
-
-def test_c11_a_name_that_is_both_a_branch_and_a_tag_is_not_guessed(repo: Adopted) -> None:
-    repo.plain("tag", "main")
-
-    assert code(run(repo, "push origin main")) == "ambiguous_name"
-    done(repo, "push origin refs/heads/main")
-
-
-def test_a_dry_run_of_a_push_changes_nothing(repo: Adopted) -> None:
-    before = repo.remote_ref("refs/heads/main")
-    repo.commit("a.txt", "a\n")
-
-    outcome = done(repo, "push --dry-run origin main")
-
-    assert repo.remote_ref("refs/heads/main") == before
-    assert "dry run" in outcome.output
-
-
-def test_tags_that_follow_are_pushed_with_the_branch(repo: Adopted) -> None:
-    repo.commit("a.txt", "a\n")
-    repo.plain("tag", "-a", "-m", "Release", "v1.0")
-    repo.plain("tag", "lightweight")
-
-    done(repo, "push --follow-tags origin main")
-
-    assert repo.remote_ref("refs/tags/v1.0") is not None
-    assert repo.remote_ref("refs/tags/lightweight") is None
-
-
-def test_what_the_remote_has_is_listed(repo: Adopted) -> None:
-    assert f"{repo.remote_ref('refs/heads/main')}\trefs/heads/main" in done(repo, "ls-remote origin").output
-
-
-def test_a_remote_is_shown_with_what_became_of_its_branches(repo: Adopted, colleague: Path) -> None:
-    theirs(colleague)
-    theirs(colleague, "new.txt", branch="topic")
-
-    outcome = done(repo, "remote show origin")
-
-    assert "main tracked, behind the remote" in outcome.output
-    assert "topic new (not fetched yet)" in outcome.output
-
-
-def test_pruning_a_remote_drops_what_is_gone(repo: Adopted, colleague: Path) -> None:
-    theirs(colleague, branch="topic")
-    done(repo, "fetch origin")
-    plain_git(colleague, "push", "-q", "origin", ":topic")
-
-    outcome = done(repo, "remote prune origin")
-
-    assert "refs/remotes/origin/topic is gone" in outcome.output
-    assert repo.ref("refs/remotes/origin/topic") is None
-    assert plain_git(repo.paths.transfer, "for-each-ref", "refs/remotes/origin/topic") == ""
-
-
-def test_all_remotes_are_updated(repo: Adopted, colleague: Path) -> None:
-    commit = theirs(colleague)
-
-    done(repo, "remote update")
-
-    assert repo.ref("refs/remotes/origin/main") == commit
-
-
-def test_a_remote_is_added_to_the_transfer_repository_and_its_address_stays_there(repo: Adopted) -> None:
-    outcome = done(repo, "remote add upstream https://example.org/x.git")
-
-    assert outcome.verified["effect"] is True
-    assert plain_git(repo.paths.transfer, "config", "remote.upstream.url") == "https://example.org/x.git"
-    assert "example.org" not in repo.plain("config", "remote.upstream.url")
-    assert repo.plain("config", "remote.upstream.fetch") == "+refs/heads/*:refs/remotes/upstream/*"
-
-
-def test_a_remote_is_renamed_with_its_tracking_refs_and_removed(repo: Adopted) -> None:
-    tracked = repo.ref("refs/remotes/origin/main")
-    assert done(repo, "remote rename origin upstream").verified["effect"] is True
-    assert repo.ref("refs/remotes/upstream/main") == tracked
-    assert repo.plain("rev-parse", "--abbrev-ref", "main@{upstream}") == "upstream/main"
-
-    assert done(repo, "remote remove upstream").verified["effect"] is True
-    assert repo.ref("refs/remotes/upstream/main") is None
-    assert plain_git(repo.paths.transfer, "for-each-ref") == ""
-
-
-def test_the_address_of_a_remote_is_changed_where_it_counts(repo: Adopted) -> None:
-    assert done(repo, "remote set-url origin https://example.org/y.git").verified["effect"] is True
-    assert plain_git(repo.paths.transfer, "config", "remote.origin.url") == "https://example.org/y.git"
-
-
 def shallow(repo: Adopted, where: Path) -> Adopted:
     for number in range(3):
         repo.commit(f"{number}.txt", "x\n")
@@ -372,3 +217,30 @@ def test_c23_a_divergence_in_a_shallow_clone_is_named_and_not_merged(repo: Adopt
     cut.commit("ours.txt", "x\n")
 
     assert code(run(cut, "pull")) == "history_cut"
+
+
+def test_pruning_tags_drops_those_that_the_remote_lacks(repo: Adopted) -> None:
+    repo.plain("tag", "only-here")
+
+    outcome = done(repo, "fetch --prune --prune-tags origin")
+
+    assert "refs/tags/only-here is gone" in outcome.output
+    assert repo.ref("refs/tags/only-here") is None
+
+
+def test_fetching_can_set_what_the_branch_follows(repo: Adopted, colleague: Path) -> None:
+    theirs(colleague, branch="topic")
+
+    done(repo, "fetch --set-upstream origin topic")
+
+    assert repo.plain("rev-parse", "--abbrev-ref", "main@{upstream}") == "origin/topic"
+
+
+def test_a_squashed_pull_leaves_the_merge_to_be_committed(repo: Adopted, colleague: Path) -> None:
+    theirs(colleague)
+    before = repo.ref("refs/heads/main")
+
+    done(repo, "pull --squash")
+
+    assert repo.ref("refs/heads/main") == before
+    assert repo.plain("diff", "--cached", "--name-only") == "theirs.txt"
