@@ -61,9 +61,8 @@ class Answers:
         redact = self._store.redactor
         try:
             text = _result_text(row, approval, conflict, redact)
-            self._shared.publish(f"results/{row.id}.json", text)
-            if self._is_latest(row):
-                self._shared.publish(f"results/{row.operation or 'unknown'}.json", text)
+            also = f"results/{row.operation or 'unknown'}.json" if self._is_latest(row) else None
+            self._shared.publish(f"results/{row.id}.json", text, also=also)
             for name, content in (files or {}).items() if row.repo == self._default_repo else ():
                 self._shared.publish(name, redact(content))
         except Unavailable as problem:

@@ -18,6 +18,8 @@ PURE = [
     "executor/protocol/names.py",
     "executor/protocol/bodies.py",
     "executor/protocol/results.py",
+    "executor/protocol/sightings.py",
+    "executor/protocol/capabilities.py",
     "executor/git/lexer.py",
     "executor/git/grammar.py",
     "executor/git/operands.py",
