@@ -98,13 +98,16 @@ class Redactor:
             text = self._literals.sub(MASK, text)
         if "PRIVATE KEY" in text:
             text = _mask_key_blocks(_ONE_LINE_KEY.sub(rf"\1{MASK}", text))
-        lowered = text.lower()
-        if not _ANY_NEEDLE.search(lowered):
-            return text
+        return "\n".join(map(_mask_line, text.split("\n")))  # no other form goes over the end of a line
+
+
+def _mask_line(line: str) -> str:
+    lowered = line.lower()
+    if _ANY_NEEDLE.search(lowered):
         for form in FORMS:
             if any(needle in lowered for needle in form.needles):
-                text = form.pattern.sub(form.replacement, text)
-        return text
+                line = form.pattern.sub(form.replacement, line)
+    return line
 
 
 def _mask_key_blocks(text: str) -> str:

@@ -62,8 +62,8 @@ def _authorization(match: re.Match[str]) -> str:
     scheme = _SCHEME.match(value)
     if scheme:
         return head + scheme.group(0) + MASK
-    one_word = len(value.split()) == 1 and len(value) >= 6
-    return head + MASK if one_word else match.group(0)  # "authorization: fix the role check" is prose
+    one_word = len(value.split()) == 1 and len(value) >= 6 and "(" not in value
+    return head + MASK if one_word else match.group(0)  # "authorization: fix the role check" is prose, `= f(` code
 
 
 def _scheme_value(match: re.Match[str]) -> str:
@@ -143,72 +143,85 @@ _TOKENS = (
 
 # --- values that are given a telling name ------------------------------------------------------------------------
 
-_NAME = (
-    r"(?:password|passwd|passphrase|(?<![a-z])pass|(?<![a-z])pwd|secret|token|credentials?"
-    r"|(?:api|app|access|account|private|secret|signing|encryption|master)[_-]?key)"
+
+def _either_case(word: str) -> str:
+    """Return a pattern for `word` in any case that says what it begins with: `re.I` would try every position."""
+    return "".join(f"[{c}{c.upper()}]" if c.isalpha() else c for c in word)
+
+
+_KEY_KINDS = ("api", "app", "access", "account", "private", "secret", "signing", "encryption", "master")
+_NAMES = (
+    *(f"{_either_case(kind)}[_-]?{_either_case('key')}" for kind in _KEY_KINDS),
+    *map(_either_case, ("password", "passwd", "passphrase", "secret", "token", "credentials", "credential")),
+    # short ones must begin a word: MYSQL_PASS, but not bypass
+    *(f"{_either_case(short)}(?<![A-Za-z]{_either_case(short)})" for short in ("pass", "pwd")),
 )
-NAME_NEEDLES = ("pass", "pwd", "secret", "token", "credential", "key")
-SECRET_NAME = re.compile(rf"{_NAME}$", re.I)
+_NAME = f"(?:{'|'.join(_NAMES)})"
+SECRET_NAME = re.compile(rf"{_NAME}$")
 _NOT_VALUES = frozenset({"true", "false", "null", "none", "nil", "undefined", "yes", "no", "required", "string"})
 _VARIABLE = re.compile(r"\$[A-Z_][A-Z0-9_]*|\$[{(].*|%[A-Z_]+%|%[sdr]|%\(\w+\)[sd]|\{+[\w.]*\}*")
 _CALL = re.compile(r"[A-Za-z_][\w.]*\(.*")
 
+# The value in each way of writing it; the first that fits counts.
+_VALUES = (
+    r"""["']?[ \t]{0,8}:?=>?[ \t]{0,8}(?:"(?P<double>(?:[^"\\\r\n]|\\.)+)"|'(?P<single>(?:[^'\\\r\n]|\\.)+)')""",
+    r"""["']?[ \t]{0,8}:[ \t]{0,8}["'](?P<quoted>(?:[^"'\\\r\n]|\\.)+)["']""",
+    r"""\\"[ \t]{0,8}[:=][ \t]{0,8}\\"(?P<escaped>[^"\\\r\n]+)""",  # JSON inside a string of JSON, as logs have it
+    r"""["']?=(?P<plain>[^\s"'&;,)<>`]+)""",
+    r"""["']?[ \t]{0,8}[:=][ \t]{0,8}(?P<spaced>[^\s"',;()\[\]{}<>=]+)""",
+)
 
-def _plain_value(match: re.Match[str]) -> str:
-    """`name=value`: mask unless the value is a variable, a number, a call, or the same name again (code)."""
-    head, name, value = match.group(1), match.group(2).lower(), match.group(3)
-    last = re.split(r"[._$]", value.lower())[-1]
-    kept = (
-        value.lower() in _NOT_VALUES
-        or _VARIABLE.fullmatch(value)
-        or _CALL.fullmatch(value)
+
+def _is_code(name: str, value: str) -> bool:
+    """Say whether `name=value` is code or a template: a variable, a number, a call, or the same name again."""
+    lowered = value.lower()
+    return (
+        lowered in _NOT_VALUES
+        or _VARIABLE.fullmatch(value) is not None
+        or _CALL.fullmatch(value) is not None
         or (value.isdigit() and len(value) < 6)
-        or (last == name and not head.isupper())  # `token=self.token`; but DB_PASSWORD=password is one
-        or (name == "pwd" and value[0] == "/")  # the working directory
+        # `token=self.token`; but DB_PASSWORD=password is one
+        or (re.split(r"[._$]", lowered)[-1] == name.lower() and not name.isupper())
+        or (name.lower() == "pwd" and value[0] == "/")  # the working directory
     )
-    return match.group(0) if kept else head + MASK
 
 
-def _spaced_value(match: re.Match[str]) -> str:
-    value = match.group(2)
-    return match.group(1) + MASK if len(value) >= 6 and _looks_random(value) else match.group(0)
+def _is_prose(value: str) -> bool:
+    return any(c.isspace() for c in value) or _VARIABLE.fullmatch(value) is not None
 
 
-def _quoted_after_colon(match: re.Match[str]) -> str:
-    value = match.group(2)
-    prose = any(c.isspace() for c in value) or _VARIABLE.fullmatch(value)
-    return match.group(0) if prose else match.group(1) + MASK + match.group(3)
+def _is_random_word(value: str) -> bool:
+    return len(value) >= 6 and _looks_random(value)
+
+
+def _named_value(match: re.Match[str]) -> str:
+    how = match.lastgroup or ""
+    value = match[how]
+    kept = (
+        (how == "plain" and _is_code(match["name"], value))
+        or (how == "quoted" and _is_prose(value))
+        or (how == "spaced" and not _is_random_word(value))
+    )
+    if kept:
+        return match[0]
+    before, after = match.start(how) - match.start(), match.end(how) - match.start()
+    return match[0][:before] + MASK + match[0][after:]
+
+
+def _option_value(match: re.Match[str]) -> str:
+    return match[1] + MASK if _is_random_word(match[2]) else match[0]  # "use --token to" is prose
 
 
 _NAMED = (
     Form(
-        NAME_NEEDLES,
-        re.compile(
-            rf"""({_NAME}["']?[ \t]{{0,8}}:?=>?[ \t]{{0,8}}(?P<q>["']))(?:(?!(?P=q))[^\\\r\n]|\\.)+((?P=q))""", re.I
-        ),
-        rf"\1{MASK}\3",
-    ),
-    Form(
-        NAME_NEEDLES,
-        re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}:[ \t]{{0,8}}["'])((?:[^"'\\\r\n]|\\.)+)(["'])""", re.I),
-        _quoted_after_colon,
-    ),
-    Form(NAME_NEEDLES, re.compile(rf"""(({_NAME})["']?=)([^\s"'&;,)<>`]+)""", re.I), _plain_value),
-    # JSON inside a string of JSON, as in container logs: \"password\": \"…\"
-    Form(
-        NAME_NEEDLES,
-        re.compile(rf"""({_NAME}\\"[ \t]{{0,8}}[:=][ \t]{{0,8}}\\")[^"\\\r\n]+""", re.I),
-        rf"\1{MASK}",
-    ),
-    Form(
-        NAME_NEEDLES,
-        re.compile(rf"""({_NAME}["']?[ \t]{{0,8}}[:=][ \t]{{0,8}})([^\s"',;()\[\]{{}}<>=]+)""", re.I),
-        _spaced_value,
+        ("pass", "pwd", "secret", "token", "credential", "key"),
+        re.compile(f"(?P<name>{_NAME})(?:{'|'.join(_VALUES)})"),
+        _named_value,
     ),
     Form(
         ("--",),
-        re.compile(rf"((?<![-\w])--[a-z0-9-]{{0,32}}?{_NAME}[ \t]{{1,8}})([^\s\"'-][^\s\"']*)", re.I),
-        _spaced_value,
+        re.compile(rf"((?<![-\w])--[A-Za-z0-9-]{{0,32}}?{_NAME}[ \t]{{1,8}})([^\s\"'-][^\s\"']*)"),
+        _option_value,
     ),
     Form(("login",), re.compile(r"(\blogin[ \t]{1,8}\S{1,256}[ \t]{1,8}password[ \t]{1,8})\S+", re.I), rf"\1{MASK}"),
 )

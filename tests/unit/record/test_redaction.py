@@ -122,6 +122,7 @@ def test_c21_a_value_under_a_telling_name_is_masked(text: str, masked: str) -> N
         "feature/sk-add-the-long-dashboard-page-for-users",
         "Fix token: refresh on expiry",
         "authorization: fix the role check",
+        'authorization = self.headers.get("Authorization")',
         "Basic internationalization of the menus",
         "def f(token=token, password=self.password): return get_token(secret=None)",
         "token = get_token()",
