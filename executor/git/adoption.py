@@ -52,32 +52,38 @@ def adopt(plan: AdoptionPlan, runner: ProcessRunner, *, deadline: float = CHECK_
     """Do what `plan` says, or finish what an interrupted adoption began, and return what was done.
 
     Adopting again is harmless: it only puts `.git` right. `deadline` (seconds) is for checking the objects.
-    Raises Refused and leaves the repository as it was; Unavailable("repository_busy"), and Unavailable("plan_again")
-    when an interrupted adoption had to be undone, so that there is no plan yet for a new one.
+    Raises Refused or Failed("adoption_failed") and leaves the repository as it was; Unavailable("repository_busy");
+    Unavailable("plan_again") when an interrupted adoption was undone, so that there is no plan yet for a new one.
     """
     paths = plan.paths
     check_places(paths, None)
     prepare_root(paths)
     with repository_lock(paths), directory(paths.work_tree) as tree:
-        finished = finish_interrupted(paths, tree)
-        if paths.local.is_dir():
-            return finished or _put_right(paths, tree, runner)
-        if plan.adopted:
-            raise Unavailable(
-                "plan_again", "What had been begun before was undone, or is finished.", "Plan and adopt once more."
-            )
-        check_standing(look(tree, paths), paths)
         try:
-            return _adopt_new(plan, tree, runner, deadline)
-        except OSError as error:  # a full disk, a work tree that another user owns
-            finished = finish_interrupted(paths, tree)
-            if finished is not None:
-                return finished
+            return _adopt_locked(plan, tree, runner, deadline)
+        except OSError as error:  # a full disk, a work tree that another user owns, a .git that is a mount point
             raise Failed(
-                "adoption_failed",
-                f"The repository could not be adopted and is as it was: {error}.",
-                "Mend that and adopt again.",
+                "adoption_failed", f"The repository could not be adopted: {error}.", "Mend that and adopt again."
             ) from error
+
+
+def _adopt_locked(plan: AdoptionPlan, tree: int, runner: ProcessRunner, deadline: float) -> AdoptionReport:
+    paths = plan.paths
+    finished = finish_interrupted(paths, tree)
+    if paths.local.is_dir():
+        return finished or _put_right(paths, tree, runner)
+    if plan.adopted:
+        raise Unavailable(
+            "plan_again", "What had been begun before was undone, or is finished.", "Plan and adopt once more."
+        )
+    check_standing(look(tree, paths), paths)
+    try:
+        return _adopt_new(plan, tree, runner, deadline)
+    except OSError:
+        finished = finish_interrupted(paths, tree)
+        if finished is None:
+            raise
+        return finished
 
 
 def _put_right(paths: RepositoryPaths, tree: int, runner: ProcessRunner) -> AdoptionReport:

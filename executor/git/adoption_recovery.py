@@ -170,7 +170,7 @@ def complete_release(paths: RepositoryPaths, tree: int, journal: Journal) -> Non
 
 def undo_release(paths: RepositoryPaths, tree: int, journal: Journal) -> None:
     """Remove the unfinished copy from the work tree; the repository stays adopted."""
-    with suppress(FileNotFoundError, NotADirectoryError):
+    with suppress(OSError):  # what cannot be removed lies there under a name that says what it is
         remove_tree(tree, journal.aside)
     if parked_transfer(paths).is_dir():
         parked_transfer(paths).rename(paths.transfer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from pathlib import Path
@@ -11,7 +12,7 @@ from adoption_scene import Scene, build_scene
 from remotes import bare_repository, git_environment, ssh_remote
 from repos import commit_file, plain_git, work_tree
 
-from executor.errors import Problem, Refused, Unavailable
+from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.git.adoption import adopt, plan_adoption
 from executor.git.gitfile import repository_lock
 from executor.git.paths import RepositoryPaths
@@ -308,6 +309,32 @@ def test_a_change_while_it_is_copied_is_seen_and_everything_stays_as_it_was(
     monkeypatch.undo()
     scene.adopt()
     assert scene.plain("log", "-1", "--format=%s") == "just in time"
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_exchange_that_the_system_refuses_leaves_everything_as_it_was(
+    scene: Scene, monkeypatch: pytest.MonkeyPatch, before: bool
+) -> None:
+    from executor.git import adoption
+
+    state, exchange = scene.everything(), adoption.exchange
+
+    def busy(tree: int, aside: str) -> None:
+        if not before:
+            exchange(tree, aside)
+            exchange(tree, aside)
+        raise OSError(errno.EBUSY, "Device or resource busy", aside)
+
+    monkeypatch.setattr(adoption, "exchange", busy)
+    with pytest.raises(Failed) as caught:
+        scene.adopt()
+
+    assert caught.value.code == "adoption_failed"
+    assert scene.git_dir.is_dir()
+    assert scene.everything() == state
+    assert scene.leftovers() == []
+    monkeypatch.undo()
+    scene.adopt()
 
 
 def test_two_cannot_adopt_at_once(scene: Scene) -> None:
