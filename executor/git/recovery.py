@@ -38,7 +38,7 @@ def target_of(facts: RecoveryFacts) -> str | None:
 def diagnose(facts: RecoveryFacts) -> Diagnosis:
     """Return what is wrong with a repository of which `facts` were seen."""
     target = target_of(facts)
-    candidate = _candidate(facts, target)
+    candidate = candidate_of(facts, target)
     found: list[str] = [_lock_words(lock) for lock in facts.locks]
     if facts.activity is not None:
         broken = ", and its own notes are broken" if facts.activity_broken else ""
@@ -161,18 +161,25 @@ def _lock_steps(facts: RecoveryFacts) -> tuple[Step, ...]:
 
 def _activity_steps(facts: RecoveryFacts) -> tuple[Step, ...]:
     if facts.activity is None:
-        if not facts.conflicted:
-            return ()
-        does = "Takes the conflict marks out of the index; the files stay exactly as they are."
-        leaves = f"{_count(len(facts.conflicted), 'file')} that may hold conflict markers."
-        return (Step(StepKind.CLEAR_CONFLICTS, "Clear the conflict marks", does, leaves, facts.conflicted),)
+        return _conflict_steps(facts)
     name = facts.activity.value
-    work = "What was edited since it stopped is left only in the kept snapshot." if facts.changed else ""
     if facts.activity_broken:
         does = f"Drops the broken notes of the {name}; HEAD and files stay where they are."
-        return (Step(StepKind.FORGET, f"Forget the {name}", does, work, (name,)),)
+        return (Step(StepKind.FORGET, f"Forget the {name}", does, names=(name,)), *_conflict_steps(facts))
+    if facts.activity is Activity.BISECT:
+        does = "Drops the marks of the bisect; HEAD and files stay until the next step."
+        return (Step(StepKind.ABORT, "End the bisect", does, names=(name,)),)
+    work = "What was edited since it stopped is left only in the kept snapshot." if facts.changed else ""
     back = f"git goes back to {facts.activity_branch or 'where HEAD was'} as before the {name}."
     return (Step(StepKind.ABORT, f"Abort the {name}", back, work, (name,)),)
+
+
+def _conflict_steps(facts: RecoveryFacts) -> tuple[Step, ...]:
+    if not facts.conflicted:
+        return ()
+    does = "Takes the conflict marks out of the index; the files stay exactly as they are."
+    leaves = f"{_count(len(facts.conflicted), 'file')} that may hold conflict markers."
+    return (Step(StepKind.CLEAR_CONFLICTS, "Clear the conflict marks", does, leaves, facts.conflicted),)
 
 
 def _switch_steps(facts: RecoveryFacts, target: str, candidate: str | None) -> tuple[Step, ...]:
@@ -203,7 +210,8 @@ def _upstream_steps(facts: RecoveryFacts, target: str, candidate: str | None) ->
     return (Step(StepKind.SET_UPSTREAM, f"Set the upstream to {candidate}", does, names=(target, candidate)),)
 
 
-def _candidate(facts: RecoveryFacts, target: str | None) -> str | None:
+def candidate_of(facts: RecoveryFacts, target: str | None) -> str | None:
+    """Return the remote branch of `target`'s name, as "origin/main"; None when there is none, or several."""
     having = sorted(remote for remote, branch in facts.remote_branches if branch == target)
     if "origin" in having:
         return f"origin/{target}"

@@ -13,12 +13,13 @@ from dataclasses import dataclass, replace
 
 from executor.errors import Failed, Problem, Refused
 from executor.git import rescue_objects as objects
-from executor.git.questions import resolve, text
+from executor.git.questions import resolve, split_z, text
 from executor.git.repository import Git
 from executor.git.rescue_record import PREFIX, Rescue, from_json, record_ref, to_json
+from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
 
-__all__ = ["Rescue", "SnapshotLimits", "find", "preserve", "prune_rescues", "rescued"]
+__all__ = ["Rescue", "SnapshotLimits", "find", "ignored_in", "preserve", "prune_rescues", "rescued"]
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _NAMED_BRANCHES = 64  # get a ref of their own under the rescue; the record holds the others all the same
@@ -83,6 +84,16 @@ def find(git: Git, request_id: str) -> Rescue | None:
         raise Failed("rescue_unreadable", f"{ref} cannot be read: {error}.", "Look at it on the host.") from error
 
 
+def ignored_in(git: Git, treeish: str) -> frozenset[str]:
+    """Return the files of a tree that git ignores in the work tree as it is now.
+
+    git overwrites ignored files in silence, so before this tree is brought in they have to be kept (`also`).
+    """
+    prepare(git)
+    listing = git.local(["ls-tree", "-r", "-z", "--name-only", "--full-tree", treeish], exact=True)
+    return ignored_among(git, split_z(listing.stdout))
+
+
 def rescued(git: Git) -> tuple[tuple[int, str], ...]:
     """Return (sequence, request id) of every rescue, oldest first."""
     found = [(sequence, request_id) for sequence, request_id, _ in _listed(git)]
@@ -138,6 +149,7 @@ def _observe(git: Git, request_id: str, now: int) -> _Kept:
         refs=refs,
         config=objects.branch_config(git),
         index=index.blob,
+        index_time=index.time,
         staged=index.staged,
         tags=tags,
         notes=notes,

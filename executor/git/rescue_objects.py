@@ -63,6 +63,7 @@ class KeptIndex:
     """An index that was stored: the file's blob, a digest of what it says, and entries that hold what it names."""
 
     blob: str | None
+    time: int  # the file's mtime in ns
     staged: str
     entries: dict[str, str]
 
@@ -71,8 +72,8 @@ def keep_index(git: Git) -> KeptIndex:
     """Store the index: byte for byte, and as a tree; each side of a conflict is held by itself."""
     index = git.paths.local / "index"
     if not index.exists():
-        return KeptIndex(None, "", {})
-    content = index.read_bytes()
+        return KeptIndex(None, 0, "", {})
+    content, time = index.read_bytes(), index.stat().st_mtime_ns
     copy = git.paths.tmp / "rescue-index"  # git-write-tree(1) takes the index lock, which may be there for a reason
     copy.write_bytes(content)
     listing = git.local(["ls-files", "--stage", "-v", "-z"], index=copy, exact=True).stdout
@@ -89,7 +90,7 @@ def keep_index(git: Git) -> KeptIndex:
     copy.unlink()
     # The tree leaves out what is only intended to be added, which looks like an empty file in the listing.
     digest = hashlib.sha256(listing + tree.encode()).hexdigest()
-    return KeptIndex(entries["index"].split(" ")[2], digest, entries)
+    return KeptIndex(entries["index"].split(" ")[2], time, digest, entries)
 
 
 def _note_paths(git_dir: Path) -> Iterator[Path]:

@@ -32,6 +32,7 @@ class Rescue:
     refs: Mapping[str, str]
     config: tuple[tuple[str, str], ...] = ()  # the branch.* keys
     index: str | None = None  # blob: the index file byte for byte; None when there was none
+    index_time: int = 0  # the index file's mtime in ns: git reads a file again that is not older ("racy git")
     staged: str = ""  # digest of what the index says: its bytes also change when git only looks at files again
     tags: str | None = None  # blob: the annotated tag objects, as `git cat-file --batch` writes them
     tree: str | None = None

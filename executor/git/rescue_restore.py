@@ -56,6 +56,7 @@ def index(git: Git, before: Rescue) -> None:
     with os.fdopen(descriptor, "wb") as file:
         file.write(content)
         file.flush()
+        os.utime(file.fileno(), ns=(before.index_time, before.index_time))
         os.fsync(file.fileno())
     if before.index is None:
         target.unlink(missing_ok=True)

@@ -12,11 +12,9 @@ from dataclasses import dataclass, field
 
 from executor.errors import Failed, Refused
 from executor.git import rescue_restore as restore
-from executor.git.questions import split_z
 from executor.git.repository import Git
-from executor.git.rescue import find, preserve, rescued
+from executor.git.rescue import find, ignored_in, preserve, rescued
 from executor.git.rescue_record import Rescue, by_branch
-from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.tree_restore import differences, put_back
 from executor.outcome import Outcome, State
 
@@ -84,7 +82,8 @@ def undo(git: Git, request_id: str, *, undo_id: str | None = None, force: bool =
     own_id = undo_id or _free_id(git, request_id)
     if find(git, own_id) is not None:
         raise Refused("undo_repeated", f"The undo {own_id!r} was made already.", "Ask for it under another id.")
-    now = preserve(git, own_id, worktree=before.tree is not None, also=_ignored_by_now(git, before))
+    also = ignored_in(git, before.tree) if before.tree is not None else ()
+    now = preserve(git, own_id, worktree=before.tree is not None, also=also)
     later = _later(git, before, now)
     after = later[0]
     left_by_it = next((rescue.tree for rescue in later if rescue.tree is not None), None)
@@ -140,15 +139,6 @@ def _later(git: Git, before: Rescue, now: Rescue) -> list[Rescue]:
     ids = [name for sequence, name in rescued(git) if before.sequence < sequence < now.sequence]
     found = [rescue for rescue in (find(git, name) for name in ids) if rescue is not None]
     return [*found, now]
-
-
-def _ignored_by_now(git: Git, before: Rescue) -> frozenset[str]:
-    """Return the files of `before` that are ignored now: they will be overwritten, so they have to be kept."""
-    if before.tree is None:
-        return frozenset()
-    prepare(git)
-    listing = git.local(["ls-tree", "-r", "-z", "--name-only", before.tree], exact=True)
-    return ignored_among(git, split_z(listing.stdout))
 
 
 def _changed(git: Git, old: str | None, new: str | None) -> frozenset[str]:
