@@ -17,7 +17,7 @@ from sqlalchemy import Row, Select, func, insert, select, update
 
 from executor.outcome import State
 from executor.policy.model import RiskClass
-from executor.record.requests import storable
+from executor.record.columns import storable
 from executor.record.schema import approvals, canonical_json, votes
 from executor.record.store import Reading, Transaction
 from executor.record.transitions import transition

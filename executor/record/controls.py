@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import delete, insert, select
 
-from executor.record.requests import storable
+from executor.record.columns import storable
 from executor.record.schema import controls
 from executor.record.store import Reading, Transaction
 

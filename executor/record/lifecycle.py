@@ -9,7 +9,15 @@ FIRST = frozenset({State.RECEIVED, State.QUEUED, State.AWAITING_APPROVAL, State.
 
 ARROWS: dict[State, frozenset[State]] = {
     State.RECEIVED: frozenset(
-        {State.QUEUED, State.AWAITING_APPROVAL, State.REFUSED, State.FAILED, State.EXPIRED, State.WITHDRAWN}
+        {
+            State.QUEUED,
+            State.AWAITING_APPROVAL,
+            State.RUNNING,  # it turned out that nobody need be asked
+            State.REFUSED,
+            State.FAILED,
+            State.EXPIRED,
+            State.WITHDRAWN,
+        }
     ),
     State.AWAITING_APPROVAL: frozenset(
         {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,6 +12,7 @@ from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, union_
 
 from executor.outcome import OPEN_STATES, State
 from executor.policy.model import Operation, RiskClass
+from executor.record.columns import decoded, encoded
 from executor.record.lifecycle import check_first
 from executor.record.schema import canonical_json, requests
 from executor.record.store import Reading, Transaction
@@ -274,32 +274,14 @@ def _begin(tx: Transaction, new: NewRequest) -> RequestRow:
     )
 
 
-_JSON = ("argv", "decision", "binding")
-
-
 def _stored(tx: Transaction, row: RequestRow) -> dict[str, object]:
-    values: dict[str, object] = {name: getattr(row, name) for name in RequestRow.__slots__}
-    for name in _JSON:
-        values[name] = None if values[name] is None else canonical_json(values[name])
-    values["result"] = None if row.result is None else canonical_json(tx.redactor.redact_data(row.result))
-    values["output"] = None if row.output is None else storable(tx.redactor(row.output))
-    values["reason"] = storable(row.reason)
-    values["host"] = tx.host
-    values["operation"] = row.operation or ""
-    return values
-
-
-def storable(text: str) -> str:
-    """Return `text` as every database can hold it: lone surrogates and NUL are replaced by U+FFFD."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace("\0", "\ufffd")
+    values = {name: getattr(row, name) for name in RequestRow.__slots__}
+    return encoded(values, tx.redactor) | {"host": tx.host, "operation": row.operation or ""}
 
 
 def _read(row: Row[Any]) -> RequestRow:
-    values = row._asdict()
+    values = decoded(row._asdict())
     values["operation"] = Operation(values["operation"]) if values["operation"] else None
     values["state"] = State(values["state"])
     values["risk"] = RiskClass(values["risk"]) if values["risk"] else None
-    values["argv"] = tuple(json.loads(values["argv"]))
-    for name in ("decision", "binding", "result"):
-        values[name] = json.loads(values[name]) if values[name] is not None else None
     return RequestRow(**values)

@@ -113,6 +113,11 @@ def _json_web_token(match: re.Match[str]) -> str:
     return MASK if dot and len(first) >= 12 else match.group(0)
 
 
+def _bot_token(match: re.Match[str]) -> str:
+    return match[0] if _OBJECT_ID.fullmatch(match[1]) else MASK  # `git log --format=%ct:%H` is a time and an id
+
+
+_OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _START = r"(?<![A-Za-z0-9])"  # for beginnings that honest words could end with
 _TOKENS = (
     Form(
@@ -137,8 +142,8 @@ _TOKENS = (
     Form(("aiza",), re.compile(r"AIza[\w-]{35}", re.ASCII), MASK),
     Form(("ya29.",), re.compile(_START + r"ya29\.[\w-]{20,}", re.ASCII), MASK),
     Form(("eyj",), re.compile(_START + r"eyJ[\w-]+(?:\.[\w-]+)*", re.ASCII), _json_web_token),
-    # a Telegram bot's token (A25); exactly 35, so that `%ct:%H` (a time and a commit id) stays
-    Form((":", "%3a"), re.compile(r"(?<!\d)\d{8,10}(?::|%3[Aa])[\w-]{35}(?![\w-])", re.ASCII), MASK),
+    # a Telegram bot's token (A25)
+    Form((":", "%3a"), re.compile(r"(?<!\d)\d{8,10}(?::|%3[Aa])([\w-]{35,})", re.ASCII), _bot_token),
 )
 
 # --- values that are given a telling name ------------------------------------------------------------------------

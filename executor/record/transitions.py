@@ -11,9 +11,10 @@ from sqlalchemy import Update, bindparam, or_, update
 
 from executor.outcome import State
 from executor.policy.model import RiskClass
+from executor.record.columns import encoded
 from executor.record.lifecycle import check_arrow
-from executor.record.requests import RequestRow, in_state, storable
-from executor.record.schema import canonical_json, requests
+from executor.record.requests import RequestRow, in_state
+from executor.record.schema import requests
 from executor.record.store import Transaction
 
 
@@ -58,14 +59,7 @@ def transition(
 
 
 def _values(tx: Transaction, to: State, changes: Changes) -> dict[str, object]:
-    values: dict[str, object] = {"state": to, **changes}
-    for name in ("argv", "decision", "binding"):
-        if name in values:
-            values[name] = canonical_json(values[name])
-    if "result" in changes:
-        values["result"] = canonical_json(tx.redactor.redact_data(changes["result"]))
-    if "output" in changes:
-        values["output"] = storable(tx.redactor(changes["output"]))
+    values = encoded({"state": to, **changes}, tx.redactor)
     if to is State.RUNNING:
         values["started_at"] = tx.at
     elif to.final:
