@@ -11,7 +11,8 @@ from itertools import pairwise
 
 from executor.errors import Failed
 from executor.git.index_draft import refuse_gitlinks
-from executor.git.questions import HEADS, Head, head, index_gitlinks, resolve, split_z, tree_gitlinks
+from executor.git.push_plan import NEW, OLD
+from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve, split_z, tree_gitlinks
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass
 
@@ -41,9 +42,19 @@ class Before:
 
 
 def check_bound(git: Git, bound: Mapping[str, str]) -> None:
-    """Raise Failed("ref_moved") unless each name still stands for the object that was shown for approval."""
+    """Raise Failed("ref_moved" or "index_changed") unless each name still stands for the object that was approved.
+
+    "tree" is what the index holds; what a push moves is compared where it is pushed.
+    """
     for name, object_id in bound.items():
-        if resolve(git, name, "object") != object_id and resolve(git, name) != object_id:
+        if name.startswith((NEW, OLD)):
+            continue
+        if name == "tree":
+            if index_tree(git) != object_id:
+                raise Failed(
+                    "index_changed", "What is staged is not what was approved; nothing was run.", "Ask again."
+                )
+        elif resolve(git, name, "object") != object_id:
             raise Failed(
                 "ref_moved",
                 f"{name} is no longer the {object_id[:10]} that was approved; nothing was run.",

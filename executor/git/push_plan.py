@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from executor.errors import Failed
 
 HEADS, TAGS = "refs/heads/", "refs/tags/"
+# How the ids of a push are named where an approval binds them: what a ref becomes, and what it is at the remote now.
+NEW, OLD = "new:", "remote:"
 _DELETE = frozenset({"-d", "--delete"})
 _FORCE = frozenset({"-f", "--force"})
 
@@ -112,3 +114,23 @@ def _with_lease(one: Wanted, *, force: bool, leases: Mapping[str, str | None]) -
         if name in leases:
             return Wanted(one.source, one.destination, True, True, leases[name])
     return Wanted(one.source, one.destination, one.force or force)
+
+
+def check_bound_move(bound: Mapping[str, str], ref: str, old: str | None, new: str | None) -> None:
+    """Raise Failed unless moving `ref` from `old` to `new` is what `bound` says ("" for no object; pure).
+
+    `branch_moved`: it is another commit here by now. `remote_changed`: the remote has another one by now. Where
+    nothing is bound, everything agrees; where something is, a ref that is not named in it does not.
+    """
+    if not bound:
+        return
+    if bound.get(NEW + ref) != (new or ""):
+        raise Failed(
+            "branch_moved", f"What would go to {ref} is not what was approved; nothing was pushed.", "Ask again."
+        )
+    if bound.get(OLD + ref) != (old or ""):
+        raise Failed(
+            "remote_changed",
+            f"The remote's {ref} is not where it was when this was approved; nothing was pushed.",
+            "Fetch, look at what came, and ask again.",
+        )

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from executor.errors import Failed
+from executor.git.push_plan import check_bound_move
 from executor.git.questions import HEADS, ahead_behind, head, is_ancestor, is_shallow, remotes, resolve, upstream
 from executor.git.reports import succeeded
 from executor.git.repository import Git
@@ -12,27 +15,18 @@ from executor.outcome import Outcome
 _FETCH_HINT = "Fetch (git_cmd: fetch origin), merge or rebase onto the remote's branch, and push again."
 
 
-def push_branch(git: Git, branch: str, *, new: str | None = None, old: str | None = None) -> Outcome:
+def push_branch(git: Git, branch: str, bound: Mapping[str, str] | None = None) -> Outcome:
     """Push `branch` to the branch of the same name at its remote, fast-forward only; set its upstream if missing.
 
-    Given `new` and `old`, the ids that an approval was given for, nothing else is pushed and over nothing else.
-    Raises Failed: `unborn_branch`, `no_such_branch`, `no_remote`, `non_fast_forward`, `history_cut` (C23),
-    `branch_moved`, `remote_changed`, `remote_declined`, `push_unproved`, or a code of `failures`.
+    Given the ids that an approval was `bound` to, nothing else is pushed and over nothing else. Raises Failed:
+    `unborn_branch`, `no_such_branch`, `no_remote`, `non_fast_forward`, `history_cut` (C23), `branch_moved`,
+    `remote_changed`, `remote_declined`, `push_unproved`, or a code of `failures`.
     """
     commit = local_commit(git, branch)
-    if new is not None and commit != new:
-        raise Failed(
-            "branch_moved",
-            f"{branch} is no longer at the commit that was approved; nothing was pushed.",
-            "Ask again.",
-        )
     remote, ref = remote_of(git, branch), HEADS + branch
     argv = ("git", "push", remote, f"{commit}:{ref}")
     there = ls_remote(git, remote, [ref]).get(ref)
-    if old is not None and there != old:
-        raise Failed(
-            "remote_changed", f"{remote}'s {branch} moved since this was approved; nothing was pushed.", _FETCH_HINT
-        )
+    check_bound_move(bound or {}, ref, there, commit)
     if there != commit:
         check_fast_forward(git, branch, there, commit)
         push(git, remote, [PushUpdate(ref, there, commit)])

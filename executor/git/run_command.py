@@ -25,11 +25,13 @@ _ANSWERS_NO = 1  # exit code with which git answers "no" or "different" (grep, d
 def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = None) -> Outcome:
     """Run a judged command and return its outcome.
 
-    `bound` maps names of the command (revisions) to the object ids that an approval was given for; where one stands
-    for another object now, nothing runs. Every expected difficulty is in the outcome.
+    `bound` holds the object ids that an approval was given for (see `executor.git.binding`); where one is no longer
+    what it was, nothing runs. Every expected difficulty is in the outcome.
     """
     try:
         check_bound(git, bound or {})
+        if command.runner == "push":
+            return run_push.push_command(git, command, bound or {})
         return _RUNNERS[command.runner](git, command)
     except Problem as problem:
         return fallen(command.argv, problem)
@@ -116,7 +118,6 @@ _RUNNERS: Mapping[str, Callable[[Git, Command], Outcome]] = {
     "commit": _commit,
     "fetch": run_transfers.fetch_command,
     "pull": run_pull.pull,
-    "push": run_push.push_command,
     "ls_remote": run_transfers.ls_remote_command,
     "remote_list": run_remotes.show_known,
     "remote_show": run_remotes.show,

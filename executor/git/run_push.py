@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from executor.errors import Failed
-from executor.git.push_plan import HEADS, TAGS, Known, Wanted, plan_push
+from executor.git.push_plan import HEADS, TAGS, Known, Wanted, check_bound_move, plan_push
 from executor.git.pushing import check_fast_forward, prove, set_upstream
 from executor.git.questions import head, refs, resolve, text
 from executor.git.reports import listing, succeeded
@@ -19,19 +20,37 @@ _FOLLOW = frozenset({"-u", "--set-upstream"})
 _DRY = frozenset({"-n", "--dry-run"})
 
 
-def push_command(git: Git, command: Command) -> Outcome:
-    """Push what the command names and report every ref.
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """What a push command means: the remote, what it has now, and the refs to move."""
 
-    Raises Failed: the codes of `plan_push`, `not_found_in_repository`, `non_fast_forward`, `history_cut`,
-    `tag_exists`, `lease_broken`, `remote_changed`, `remote_declined`, `push_unproved`, or a code of `failures`.
-    """
+    remote: str
+    theirs: Mapping[str, str]
+    wanted: tuple[Wanted, ...]
+
+
+def intent_of(git: Git, command: Command) -> Intent:
+    """Ask the remote and return what `command` means. Raises Failed with the codes of `plan_push` and `ls_remote`."""
     remote, *refspecs = command.operands or (default_remote(git),)
     theirs = ls_remote(git, remote)
     known = Known(frozenset(refs(git, "refs/")), frozenset(theirs), head(git).branch)
-    wanted = [*plan_push(refspecs, command.options, known)]
+    wanted = plan_push(refspecs, command.options, known)
     if "--follow-tags" in given(command):
         wanted += _reachable_tags(git, wanted, theirs)
-    updates = [_update(git, remote, one, theirs) for one in wanted]
+    return Intent(remote, theirs, wanted)
+
+
+def push_command(git: Git, command: Command, bound: Mapping[str, str]) -> Outcome:
+    """Push what the command means, and nothing but what an approval was `bound` to, and report every ref.
+
+    Raises Failed: the codes of `plan_push` and `check_bound_move`, `not_found_in_repository`, `non_fast_forward`,
+    `history_cut`, `tag_exists`, `lease_broken`, `remote_declined`, `push_unproved`, or a code of `failures`.
+    """
+    intent = intent_of(git, command)
+    remote = intent.remote
+    updates = [_update(git, remote, one, intent.theirs) for one in intent.wanted]
+    for update in updates:
+        check_bound_move(bound, update.ref, update.old, update.new)
     moving = [update for update in updates if update.old != update.new]
     dry = bool(given(command) & _DRY)
     if moving:
@@ -40,10 +59,10 @@ def push_command(git: Git, command: Command) -> Outcome:
         prove(git, remote, {update.ref: update.new for update in moving})
     lines = [_told(update) for update in updates]
     if given(command) & _FOLLOW and not dry:
-        lines += _follow(git, remote, wanted)
-    head_line = f"To {remote}{' (dry run, nothing was pushed)' if dry else ''}:\n"
+        lines += _follow(git, remote, intent.wanted)
+    title = f"To {remote}{' (dry run, nothing was pushed)' if dry else ''}:\n"
     verified: dict[str, object] = {"effect": not dry, "remote": remote, "refs": {u.ref: u.new for u in updates}}
-    return succeeded(command.argv, head_line + listing(lines) + "\n", verified=verified)
+    return succeeded(command.argv, title + listing(lines) + "\n", verified=verified)
 
 
 def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> PushUpdate:
@@ -85,7 +104,7 @@ def _check_lease(git: Git, remote: str, one: Wanted, old: str | None) -> None:
         )
 
 
-def _reachable_tags(git: Git, wanted: Iterable[Wanted], theirs: Mapping[str, str]) -> list[Wanted]:
+def _reachable_tags(git: Git, wanted: Iterable[Wanted], theirs: Mapping[str, str]) -> tuple[Wanted, ...]:
     """Return the annotated tags that `wanted` commits carry and the remote lacks (`--follow-tags`)."""
     found: set[str] = set()
     for one in wanted:
@@ -94,7 +113,7 @@ def _reachable_tags(git: Git, wanted: Iterable[Wanted], theirs: Mapping[str, str
                              exact=True)  # fmt: skip
             rows = (line.split(" ", 1) for line in text(done.stdout).splitlines())
             found |= {name for kind, name in rows if kind == "tag" and name not in theirs}
-    return [Wanted(name, name) for name in sorted(found)]
+    return tuple(Wanted(name, name) for name in sorted(found))
 
 
 def _told(update: PushUpdate) -> str:

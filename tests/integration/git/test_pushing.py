@@ -20,7 +20,13 @@ def repo(tmp_path: Path) -> Adopted:
     return adopted_repository(tmp_path)
 
 
-def push(repo: Adopted, branch: str | None = "main", *, access: RemoteAccess = LOCAL_ACCESS, **bound: str) -> Outcome:
+def push(
+    repo: Adopted,
+    branch: str | None = "main",
+    *,
+    access: RemoteAccess = LOCAL_ACCESS,
+    bound: dict[str, str] | None = None,
+) -> Outcome:
     request = Request(Operation.GIT_PUSH, PushParams(branch))
     return run_operation(repo.open(access), request, default_branch=None, bound=bound)
 
@@ -189,7 +195,7 @@ def test_a_branch_that_moved_after_the_approval_is_not_pushed(repo: Adopted) -> 
     approved, old = repo.commit("a.txt", "a\n"), repo.remote_ref("refs/heads/main")
     repo.commit("smuggled.txt", "x\n")
 
-    outcome = push(repo, new=approved, old=str(old))
+    outcome = push(repo, bound={"new:refs/heads/main": approved, "remote:refs/heads/main": str(old)})
 
     assert code(outcome) == "branch_moved"
     assert repo.remote_ref("refs/heads/main") == old
@@ -199,7 +205,20 @@ def test_a_remote_that_moved_after_the_approval_is_not_pushed_to(repo: Adopted, 
     old, new = repo.remote_ref("refs/heads/main"), repo.commit("a.txt", "a\n")
     push_as_a_colleague(repo, tmp_path / "colleague")
 
-    assert code(push(repo, new=new, old=str(old))) == "remote_changed"
+    assert (
+        code(push(repo, bound={"new:refs/heads/main": new, "remote:refs/heads/main": str(old)})) == "remote_changed"
+    )
+
+
+def test_what_was_approved_as_a_new_branch_is_not_pushed_over_one_that_appeared(
+    repo: Adopted, tmp_path: Path
+) -> None:
+    repo.plain("checkout", "-q", "-b", "topic")
+    new = repo.commit("a.txt", "a\n")
+    bound = {"new:refs/heads/topic": new, "remote:refs/heads/topic": ""}
+    assert push(repo, "topic", bound=bound).state is State.SUCCEEDED
+
+    assert code(push(repo, "topic", bound=bound)) == "remote_changed"
 
 
 def test_c23_from_a_shallow_clone_a_push_that_only_adds_goes_through(repo: Adopted, tmp_path: Path) -> None:

@@ -26,8 +26,8 @@ def colleague(repo: Adopted, tmp_path: Path) -> Path:
     return clone(repo.remote, tmp_path / "colleague")
 
 
-def run(repo: Adopted, line: str) -> Outcome:
-    return run_command(repo.open(LOCAL_ACCESS), judge(split(line)), {})
+def run(repo: Adopted, line: str, bound: dict[str, str] | None = None) -> Outcome:
+    return run_command(repo.open(LOCAL_ACCESS), judge(split(line)), bound)
 
 
 def done(repo: Adopted, line: str) -> Outcome:
@@ -141,3 +141,21 @@ def test_tags_that_follow_are_pushed_with_the_branch(repo: Adopted) -> None:
 
     assert repo.remote_ref("refs/tags/v1.0") is not None
     assert repo.remote_ref("refs/tags/lightweight") is None
+
+
+def test_only_the_refs_and_ids_that_were_approved_are_pushed(repo: Adopted) -> None:
+    old, new = str(repo.remote_ref("refs/heads/main")), repo.commit("a.txt", "a\n")
+    bound = {"new:refs/heads/main": new, "remote:refs/heads/main": old}
+    repo.plain("branch", "other")
+
+    assert code(run(repo, "push origin main other", bound)) == "branch_moved"
+    assert repo.remote_ref("refs/heads/main") == old
+    assert run(repo, "push origin main", bound).state is State.SUCCEEDED
+
+
+def test_a_deletion_that_was_approved_deletes_only_what_was_there(repo: Adopted) -> None:
+    repo.plain("push", "-q", str(repo.remote), "main:old")
+    bound = {"new:refs/heads/old": "", "remote:refs/heads/old": "0" * 40}
+
+    assert code(run(repo, "push origin :old", bound)) == "remote_changed"
+    assert repo.remote_ref("refs/heads/old") is not None
