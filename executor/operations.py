@@ -8,7 +8,8 @@ from executor.facts import default_branch
 from executor.git.actions import run_operation
 from executor.git.outgoing import outgoing_secret
 from executor.git.questions import local_branches
-from executor.git.recovery_steps import recover
+from executor.git.recovery_model import NothingToDo
+from executor.git.recovery_steps import planned, recover
 from executor.git.repository import Git
 from executor.git.rescue import preserve
 from executor.git.run_command import run_command
@@ -31,6 +32,10 @@ class Operations:
         if isinstance(request.params, PushParams):
             return outgoing_secret(git, self._branch(git, request.params))
         return None
+
+    def nothing_to_do(self, git: Git, request: Request) -> bool:
+        """Whether a recovery was asked for where there is nothing to recover, so that nobody need be asked."""
+        return request.operation is Operation.GIT_RECOVER and isinstance(planned(git)[1], NothingToDo)
 
     def run(
         self, git: Git, request_id: str, request: Request, decision: Decision, bound: Mapping[str, str]

@@ -82,7 +82,7 @@ class Running:
             if isinstance(decision, Refuse):
                 raise Refused(decision.code, decision.reason, decision.hint)
             bound: Mapping[str, str] = {}
-            if isinstance(decision, Ask):
+            if isinstance(decision, Ask) and not self._operations.nothing_to_do(git, request):
                 approved = self._asking.approved(git, row, request, decision)
                 if approved is None:
                     return  # operators have been asked, or asked again
@@ -92,13 +92,14 @@ class Running:
     def _run(self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]) -> None:
         reads = decision.risk is RiskClass.READ
         if not reads:
-            self._move(row, State.RUNNING)
+            with self._store.transaction() as tx:
+                _begin(tx, row)
             self._answers.publish(row.id)
         outcome = self._outcome(git, row, request, decision, bound)
         if reads:
             with self._store.transaction() as tx:
-                if transition(tx, row.id, State.QUEUED, State.RUNNING):
-                    _record_end(tx, row.id, outcome)
+                _begin(tx, row)
+                _record_end(tx, row.id, outcome)
             self._answers.publish(row.id, files=outcome.files)
             return
         self._unrecorded[row.repo] = (row.id, outcome)
@@ -126,11 +127,6 @@ class Running:
             _record_end(tx, request_id, outcome)
         self._answers.publish(request_id, files=outcome.files)
 
-    def _move(self, row: RequestRow, to: State) -> None:
-        with self._store.transaction() as tx:
-            if not transition(tx, row.id, row.state, to, data={"argv": row.argv, "digest": row.digest}):
-                raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
-
     def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
         """End a request that cannot be begun: refused, or failed while it was looked into."""
         to = State.REFUSED if isinstance(problem, Refused) else State.FAILED
@@ -149,6 +145,14 @@ def _restored(row: RequestRow) -> Request:
     if arrival.request is None:  # an upgrade may read differently what was recorded before
         raise arrival.refusal or Refused("unreadable", "the request cannot be read any more")
     return arrival.request
+
+
+def _begin(tx: Transaction, row: RequestRow) -> None:
+    """Record that a request runs. One that turned out to need nobody's yes is queued first, as every other is."""
+    if row.state is State.RECEIVED:
+        transition(tx, row.id, State.RECEIVED, State.QUEUED)
+    if not transition(tx, row.id, State.QUEUED, State.RUNNING, data={"argv": row.argv, "digest": row.digest}):
+        raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
 
 
 def _ended_by(row: RequestRow, problem: Problem) -> Outcome:

@@ -12,15 +12,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Self
 
-from executor.git.push_plan import TAGS, Known, Wanted, plan_push
+from executor.git.push_plan import NEW, OLD, TAGS, Wanted
 from executor.git.pushing import local_commit, remote_of
-from executor.git.questions import HEADS, head, index_tree, refs, resolve
+from executor.git.questions import HEADS, head, index_tree, resolve
+from executor.git.recovery_model import RecoveryPlan
+from executor.git.recovery_steps import planned
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote
+from executor.git.run_push import intent_of
 from executor.git.transfer import address_of, ls_remote
 from executor.policy.model import Ask, Command, Operation, PushParams, Request
 
-NEW, OLD = "new:", "remote:"  # prefixes of a push's ids: what a ref becomes at the remote, and what it is there now
 _SHOWN = 10  # digits of an id in a sentence
 _FROM_HEAD = frozenset({"commit", "merge", "rebase", "cherry-pick", "revert", "reset", "pull", "stash", "stash push"})
 _FROM_STASH = frozenset({"stash pop", "stash apply", "stash drop", "stash branch", "stash clear"})
@@ -107,6 +108,9 @@ def bind(git: Git, request: Request, decision: Ask) -> Binding:
         notes = (_TAKES_FILES,)
     elif request.operation is Operation.GIT_RECOVER:
         _bind_head(git, ids, state)
+        _, plan = planned(git)
+        steps = plan.steps if isinstance(plan, RecoveryPlan) else ()
+        state["the plan"] = "; ".join(step.title for step in steps) or "nothing to do"
     elif command is not None:
         notes = _bind_command(git, command, ids, state)
     return Binding(str(request.operation), git.paths.name, decision.argv, ids, state, notes)
@@ -169,13 +173,11 @@ def _bind_branch_push(git: Git, branch: str | None, ids: dict[str, str], state: 
 
 
 def _bind_push(git: Git, command: Command, ids: dict[str, str], state: dict[str, str]) -> None:
-    remote, *refspecs = command.operands or (default_remote(git),)
-    state["remote"] = f"{remote} ({address_of(git, remote).masked})"
-    theirs = ls_remote(git, remote)
-    known = Known(frozenset(refs(git, "refs/")), frozenset(theirs), head(git).branch)
-    for one in plan_push(refspecs, command.options, known):
+    intent = intent_of(git, command)
+    state["remote"] = f"{intent.remote} ({address_of(git, intent.remote).masked})"
+    for one in intent.wanted:
         ids[NEW + one.destination] = _object(git, one)
-        ids[OLD + one.destination] = theirs.get(one.destination, "")
+        ids[OLD + one.destination] = intent.theirs.get(one.destination, "")
 
 
 def _object(git: Git, one: Wanted) -> str:

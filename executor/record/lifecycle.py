@@ -12,7 +12,6 @@ ARROWS: dict[State, frozenset[State]] = {
         {
             State.QUEUED,
             State.AWAITING_APPROVAL,
-            State.RUNNING,  # it turned out that nobody need be asked
             State.REFUSED,
             State.FAILED,
             State.EXPIRED,
