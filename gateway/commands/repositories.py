@@ -1,26 +1,46 @@
-"""`ops-gateway adopt`, `release`, `undo`: what an operator does to a repository on the host itself."""
+"""`ops-gateway adopt`, `release`, `recover`, `undo`: what an operator does to a repository on the host itself.
+
+Each is audited before it is done and with how it ended, and none runs beside the gateway in the same repository.
+"""
 
 from __future__ import annotations
 
 import argparse
+import secrets
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from executor.errors import Problem, Refused
-from executor.outcome import State
+from executor.git.adoption import adopt, plan_adoption
+from executor.git.recovery_model import CannotRecover, NothingToDo
+from executor.git.recovery_steps import planned, recover
+from executor.git.release import release
+from executor.git.undo import undo
+from executor.outcome import Outcome, State
 from executor.record.display import visible
 from executor.record.redaction import redact
+from executor.repositories import Repositories
+from executor.sandbox.confinement import Confinement
+from executor.sandbox.process import ProcessRunner
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.cli import own_user
-from gateway.settings_model import RepositorySettings, Settings
+from gateway.settings_model import Settings
 
-if TYPE_CHECKING:
-    from executor.git.repository import RepositoryPaths
-    from executor.sandbox.process import ProcessRunner
+
+@dataclass(frozen=True, slots=True)
+class _Work:
+    """What every verb works with; `name` is the repository's."""
+
+    settings: Settings
+    options: argparse.Namespace
+    runner: ProcessRunner
+    repositories: Repositories
+    name: str
 
 
 def arguments(verb: str, parser: argparse.ArgumentParser) -> None:
@@ -33,82 +53,95 @@ def arguments(verb: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument(
             "--remote", action="append", default=[], metavar="NAME=URL", help="a remote, in place of what it says"
         )
+    if verb in ("adopt", "recover"):
         parser.add_argument("--plan", action="store_true", help="show what would be done, and do nothing")
         parser.add_argument("--yes", action="store_true", help="do it without asking")
 
 
 def run(options: argparse.Namespace) -> int:
-    """Do what the verb says and record who did it. Return the exit code."""
-    from executor.sandbox.confinement import Confinement
-    from executor.sandbox.process import ProcessRunner
-
+    """Do what the verb says. Return 1 when it was not done, or did not reach its end."""
     settings = configuration.load()
-    repository = chosen(settings, options.repo)
     with closing(Confinement(unsafe=settings.unsafe_run_without_confinement)) as confinement:
         runner = ProcessRunner(confinement)
-        paths = _paths(settings, repository)
-        if options.verb == "adopt":
-            return _adopt(settings, paths, runner, options)
-        if options.verb == "release":
-            return _release(settings, paths, runner)
-        return _undo(settings, paths, runner, options)
+        repositories = Repositories(wiring.executor_config(settings), runner, threading.Event())
+        work = _Work(settings, options, runner, repositories, named(settings, options.repo))
+        verbs: dict[str, Callable[[_Work], int]] = {
+            "adopt": _adopt, "release": _release, "recover": _recover, "undo": _undo,
+        }  # fmt: skip
+        return verbs[options.verb](work)
 
 
-def chosen(settings: Settings, wanted: str) -> RepositorySettings:
-    """Given a name or a path, return the configured repository; raise Refused if there is none such."""
+def named(settings: Settings, wanted: str) -> str:
+    """Given a repository's name or path ("" is the default one), return its name; raise Refused if there is none."""
     if not wanted:
-        return settings.served[0]
+        return settings.served[0].name
     for repository in settings.served:
         if wanted == repository.name or Path(wanted).resolve() == repository.path.resolve():
-            return repository
-    names = ", ".join(repository.name for repository in settings.served)
-    raise Refused("unknown_repository", "there is no such repository here", f"configured are: {names}")
+            return repository.name
+    known = ", ".join(repository.name for repository in settings.served)
+    raise Refused("unknown_repository", "there is no such repository here", f"configured are: {known}")
 
 
-def _paths(settings: Settings, repository: RepositorySettings) -> RepositoryPaths:
-    from executor.git.paths import RepositoryPaths
-
-    return RepositoryPaths(repository.name, repository.path, settings.state_dir / "repos" / repository.name)
-
-
-def _adopt(settings: Settings, paths: RepositoryPaths, runner: ProcessRunner, options: argparse.Namespace) -> int:
-    from executor.git.adoption import adopt, plan_adoption
-
-    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    plan = plan_adoption(paths, runner, shared_dir=settings.shared_dir, remotes=_remotes(options.remote))
+def _adopt(work: _Work) -> int:
+    work.settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    plan = plan_adoption(
+        work.repositories.paths(work.name),
+        work.runner,
+        shared_dir=work.settings.shared_dir,
+        remotes=_remotes(work.options.remote),
+    )
     _show(plan.lines())
-    if options.plan:
+    if not _agreed(work.options, "Adopt it?"):
+        return int(not work.options.plan)
+    with _audited(work, "adopt", plan.lines()) as told:
+        told.extend(adopt(plan, work.runner).lines())
+    _show(told)
+    return 0
+
+
+def _release(work: _Work) -> int:
+    with _audited(work, "release") as told:
+        told.extend(release(work.repositories.paths(work.name), work.runner).lines())
+    _show(told)
+    return 0
+
+
+def _recover(work: _Work) -> int:
+    diagnosis, decided = planned(work.repositories.open(work.name))
+    _show(diagnosis.findings)
+    if isinstance(decided, CannotRecover):
+        raise Refused(decided.code, decided.reason, decided.hint)
+    if isinstance(decided, NothingToDo):
+        _show([decided.reason])
         return 0
-    if not options.yes and not _confirmed("Adopt it?"):
-        print("Nothing was changed.")
-        return 1
-    with _audited(settings, "adopt", paths.name, plan.lines()) as told:
-        told.extend(adopt(plan, runner).lines())
-    _show(told)
-    return 0
+    steps = [f"{number}. {step.title}: {step.does}" for number, step in enumerate(decided.steps, start=1)]
+    plan = [*steps, *(f"It leaves behind: {left}" for left in decided.leaves)]
+    _show(plan)
+    if not _agreed(work.options, "Do it?"):
+        return int(not work.options.plan)
+    request_id = f"cli-recover-{secrets.token_hex(4)}"
+    with _audited(work, "recover", plan, request_id) as told, work.repositories.held(work.name) as git:
+        if planned(git)[1] != decided:
+            raise Refused("changed_meanwhile", "the repository has changed since the plan was made", "plan again")
+        outcome = recover(git, request_id, on_step=lambda title, state, _detail: _show([f"{state}: {title}"]))
+        told.extend(_outcome_lines(outcome))
+    _show([*told, f"To take it back: ops-gateway undo {request_id} {work.name}"])
+    return int(outcome.state is not State.SUCCEEDED)
 
 
-def _release(settings: Settings, paths: RepositoryPaths, runner: ProcessRunner) -> int:
-    from executor.git.release import release
-
-    with _audited(settings, "release", paths.name) as told:
-        told.extend(release(paths, runner).lines())
-    _show(told)
-    return 0
-
-
-def _undo(settings: Settings, paths: RepositoryPaths, runner: ProcessRunner, options: argparse.Namespace) -> int:
-    from executor.git.gitfile import repository_lock
-    from executor.git.repository import open_repository
-    from executor.git.undo import undo
-
-    with _audited(settings, "undo", paths.name, [f"force: {options.force}"], options.id) as told:
-        with repository_lock(paths):
-            git = open_repository(paths, runner, shared_dir=settings.shared_dir)
-            outcome = undo(git, options.id, force=options.force)
-        told.extend([f"{outcome.state}:", outcome.output.rstrip()])
+def _undo(work: _Work) -> int:
+    request_id, force = work.options.id, work.options.force
+    with _audited(work, "undo", [f"force: {force}"], request_id) as told:
+        with work.repositories.held(work.name) as git:
+            outcome = undo(git, request_id, force=force)
+        told.extend(_outcome_lines(outcome))
     _show(told)
     return int(outcome.state is not State.SUCCEEDED)
+
+
+def _outcome_lines(outcome: Outcome) -> list[str]:
+    error = [str(outcome.error)] if outcome.error is not None else []
+    return [*outcome.output.splitlines(), *error, f"It has {outcome.state}."]
 
 
 def _remotes(given: Iterable[str]) -> Mapping[str, str]:
@@ -126,23 +159,23 @@ def _show(lines: Iterable[str]) -> None:
         print(visible(redact(line), multiline=True))
 
 
-def _confirmed(question: str) -> bool:
-    """Ask a person; where nobody can answer (no terminal) the answer is no."""
+def _agreed(options: argparse.Namespace, question: str) -> bool:
+    """Return whether to do it: not with `--plan`, at once with `--yes`, else as a person at a terminal says."""
+    if options.plan or options.yes:
+        return not options.plan
     if not sys.stdin.isatty():
         raise Refused("not_confirmed", "nobody can be asked here", "look at --plan, then add --yes")
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 
 @contextmanager
-def _audited(
-    settings: Settings, verb: str, repo: str, plan: Iterable[str] = (), request_id: str = ""
-) -> Iterator[list[str]]:
+def _audited(work: _Work, verb: str, plan: Iterable[str] = (), request_id: str = "") -> Iterator[list[str]]:
     """Audit what an operator does, before it is done and with how it ended; yield the list to tell that in.
 
     Where the audit log cannot be written nothing is done.
     """
-    with wiring.record(settings) as store:
-        who = {"repo": repo, "by": own_user()}
+    with wiring.record(work.settings) as store:
+        who = {"repo": work.name, "by": own_user()}
         with store.transaction() as tx:
             tx.append(f"operator.{verb}", request_id, {**who, "plan": list(plan)})
         told: list[str] = []

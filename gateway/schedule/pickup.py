@@ -43,7 +43,7 @@ class Pickup:
         self._queued = queued  # called on the loop with the repositories that have something to run
         self._stuck = stuck  # called on the loop when no sweep was asked for in time
         self._backstop = backstop_seconds
-        self._names: set[bytes] = set()
+        self._names: dict[bytes, None] = {}  # in order of arrival
         self._sweep = False
         self._swept = time.monotonic()  # when a sweep was last begun
         self._left_behind = False  # a sweep found no room for all it saw
@@ -53,7 +53,7 @@ class Pickup:
     def arrived(self, name: bytes) -> None:
         """Say that a flag of this name has arrived."""
         if len(self._names) < NAMES_MAX:
-            self._names.add(name)
+            self._names[name] = None
         else:
             self._sweep = True
         self._something.set()
@@ -92,7 +92,7 @@ class Pickup:
 
     async def _round(self) -> None:
         self._something.clear()
-        names, self._names = self._names, set()
+        names, self._names = list(self._names), {}
         sweep, self._sweep = self._sweep, False
         if sweep:
             self._swept = time.monotonic()
@@ -111,7 +111,7 @@ class Pickup:
             self.sweep_soon()
         self._queued(repositories)
 
-    def _take(self, names: set[bytes], sweep: bool) -> tuple[int, list[str]]:
+    def _take(self, names: list[bytes], sweep: bool) -> tuple[int, list[str]]:
         """In the thread: take what was named, or everything; return how many, and who has something to run."""
         act_on_word(self._dispatcher, self._state)
         taken = 0

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import re
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 from executor.errors import Refused
-from executor.git.repository import GIT_PROGRAM, OLDEST_GIT, RepositoryPaths, open_repository
+from executor.git.repository import GIT_PROGRAM, OLDEST_GIT
+from executor.repositories import Repositories
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.environment import base_environment
 from executor.sandbox.process import ProcessRunner
+from gateway import wiring
 from gateway.settings_model import Settings
 from gateway.setup.check import Check, fail, ok, warn
 
@@ -51,17 +54,11 @@ def confinement(settings: Settings) -> Iterator[Check]:
 def repositories(settings: Settings) -> Iterator[Check]:
     """Each repository must be adopted, and its git directories the gateway's alone."""
     runner = ProcessRunner(Confinement(unsafe=settings.unsafe_run_without_confinement))
-    for repository in settings.served:
-        name = f"repository {repository.name}"
-        paths = paths_of(settings, repository.name, repository.path)
+    known = Repositories(wiring.executor_config(settings), runner, threading.Event())
+    for name in known.names:
         try:
-            open_repository(paths, runner, shared_dir=settings.shared_dir)
+            git = known.open(name)
         except Refused as refused:
-            yield fail(name, refused.message, refused.hint)
+            yield fail(f"repository {name}", refused.message, refused.hint)
         else:
-            yield ok(name, f"{repository.path} is adopted; its git directory is {paths.local}")
-
-
-def paths_of(settings: Settings, name: str, work_tree: Path) -> RepositoryPaths:
-    """Return where the parts of a configured repository lie."""
-    return RepositoryPaths(name, work_tree, settings.state_dir / "repos" / name)
+            yield ok(f"repository {name}", f"{git.paths.work_tree} is adopted; its git is {git.paths.local}")

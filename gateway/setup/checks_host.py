@@ -40,7 +40,7 @@ def choices(settings: Settings) -> Iterator[Check]:
     for choice in configuration.unsafe_choices(settings):
         yield warn("unsafe choice", choice, "take the setting away as soon as you can")
     for stray in configuration.stray_names():
-        yield warn("settings", stray, "correct the name, or take it out of the environment")
+        yield warn("stray setting", stray, "correct the name, or take it out of the environment")
 
 
 def secret_files(settings: Settings) -> Iterator[Check]:
@@ -82,7 +82,7 @@ def state_directory(settings: Settings) -> Iterator[Check]:
     else:
         yield ok("state directory", f"{path} is the gateway's alone")
     _try_writing(path)
-    yield from _disk("state directory", path)
+    yield from _disk("disk of the state directory", path)
 
 
 def shared_directory(settings: Settings) -> Iterator[Check]:
@@ -101,7 +101,7 @@ def shared_directory(settings: Settings) -> Iterator[Check]:
             "no events came for a file that was written: flags are found by the sweep, within a minute",
             "raise fs.inotify.max_user_watches and max_user_instances; some file systems have no events at all",
         )
-    yield from _disk("shared directory", path)
+    yield from _disk("disk of the shared directory", path)
 
 
 def running(settings: Settings) -> Iterator[Check]:

@@ -14,7 +14,7 @@ class RecordingDispatcher:
     """Takes what `waiting` holds, runs it by calling it, and keeps a list of everything."""
 
     def __init__(self) -> None:
-        self.taken: list[frozenset[bytes] | None] = []  # None is a sweep
+        self.taken: list[list[bytes] | None] = []  # None is a sweep
         self.ran: list[str] = []
         self.expired = 0
         self.answered: list[str] = []
@@ -28,7 +28,7 @@ class RecordingDispatcher:
 
     def take(self, names: Iterable[bytes] | None = None) -> int:
         self.threads.add(threading.current_thread().name)
-        self.taken.append(None if names is None else frozenset(names))
+        self.taken.append(None if names is None else list(names))
         if self.fail is not None:
             raise self.fail
         if names is not None:

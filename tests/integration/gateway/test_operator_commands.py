@@ -1,0 +1,132 @@
+"""What an operator does on the host: adopt, release, recover, undo, doctor; on real repositories."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from pathlib import Path
+
+import pytest
+from gateway_process import ConfiguredHost, running
+from repos import plain_git, work_tree
+
+pytestmark = pytest.mark.needs("git", "landlock")
+
+
+def test_adopting_asks_first_and_plans_without_touching_anything(tmp_path: Path) -> None:
+    host = ConfiguredHost(tmp_path, work_tree(tmp_path / "shop"))
+    planned = host.cli("adopt", "--plan")
+    assert planned.returncode == 0
+    assert f"Adopt {host.work_tree}" in planned.stdout
+    asked = host.cli("adopt")
+    assert asked.returncode == 1
+    assert "nobody can be asked here" in asked.stderr
+    assert (host.work_tree / ".git").is_dir()
+
+
+def test_adopting_and_releasing_leave_a_repository_that_plain_git_works_with(host: ConfiguredHost) -> None:
+    assert (host.work_tree / ".git").is_file()
+    assert plain_git(host.work_tree, "log", "--format=%s") == "Commit 1"
+    assert host.cli("adopt", str(host.work_tree), "--yes").returncode == 0
+    assert host.cli("release", "shop").returncode == 0
+    assert (host.work_tree / ".git").is_dir()
+    assert plain_git(host.work_tree, "log", "--format=%s") == "Commit 1"
+    told = host.cli("audit", "show").stdout
+    for kind in ("operator.adopt ", "operator.adopt.done", "operator.release ", "operator.release.done"):
+        assert kind in told
+
+
+def test_what_is_not_configured_cannot_be_adopted(host: ConfiguredHost) -> None:
+    done = host.cli("adopt", "/etc", "--yes")
+    assert done.returncode == 1
+    assert "configured are: shop" in done.stderr
+
+
+def test_a_refused_operator_command_is_audited_with_its_reason(host: ConfiguredHost) -> None:
+    done = host.cli("undo", "nothing")
+    assert done.returncode == 1
+    assert "Nothing was kept for request" in done.stderr
+    assert "operator.undo.failed" in host.cli("audit", "show").stdout
+
+
+def test_undo_takes_back_what_a_request_committed(host: ConfiguredHost) -> None:
+    before = plain_git(host.work_tree, "rev-parse", "HEAD")
+    (host.work_tree / "new.txt").write_text("new\n")
+    with running(host):
+        flags = {"git_set_config.i1": "Agent | a@example.org", "git_add.a1": "new.txt", "git_commit.c1": "New"}
+        for name, body in flags.items():
+            host.raise_flag(f"{name}.flag", body)
+            host.in_state(name.partition(".")[2], "succeeded")
+        assert plain_git(host.work_tree, "rev-parse", "HEAD") != before
+        assert host.cli("undo", "c1").returncode == 0
+    assert plain_git(host.work_tree, "rev-parse", "HEAD") == before
+
+
+def test_recovering_brings_a_detached_head_back_to_its_branch_and_can_be_undone(host: ConfiguredHost) -> None:
+    plain_git(host.work_tree, "checkout", "-q", "--detach")
+    (host.work_tree / "lonely.txt").write_text("on no branch\n")
+    plain_git(host.work_tree, "add", "lonely.txt")
+    plain_git(host.work_tree, "commit", "-q", "-m", "Lonely")
+    lonely = plain_git(host.work_tree, "rev-parse", "HEAD")
+    planned = host.cli("recover", "--plan")
+    assert planned.returncode == 0, planned.stderr
+    assert "HEAD is detached" in planned.stdout
+    done = host.cli("recover", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert plain_git(host.work_tree, "symbolic-ref", "HEAD") == "refs/heads/main"
+    assert lonely in plain_git(host.work_tree, "for-each-ref", "--format=%(objectname)")
+    assert "nothing" in host.cli("recover").stdout.lower()
+    undo = done.stdout.rpartition("ops-gateway undo ")[2].split()
+    assert host.cli("undo", *undo).returncode == 0
+    assert plain_git(host.work_tree, "rev-parse", "HEAD") == lonely
+
+
+def checks(host: ConfiguredHost, **settings: str) -> dict[str, dict[str, str]]:
+    done = host.cli("doctor", "--json", **settings)
+    found = {check["name"]: check for check in json.loads(done.stdout)}
+    failed = any(check["state"] == "fail" for check in found.values())
+    assert done.returncode == int(failed)
+    assert all(check["mend"] for check in found.values() if check["state"] != "ok")
+    return found
+
+
+def test_the_doctor_finds_a_good_set_up_good(host: ConfiguredHost) -> None:
+    with running(host):
+        found = checks(host)
+    found.pop("user")  # the tests may be run by root
+    assert {name: check for name, check in found.items() if check["state"] != "ok"} == {}
+    assert {"state directory", "inotify", "confinement", "repository shop", "audit log", "gateway"} <= set(found)
+    assert not list(host.shared.glob(".doctor*"))
+
+
+@pytest.mark.needs("root")
+def test_the_doctor_fails_root(host: ConfiguredHost) -> None:
+    assert checks(host)["user"]["state"] == "fail"
+
+
+def test_the_doctor_names_what_is_wrong_and_goes_on(host: ConfiguredHost) -> None:
+    host.state.chmod(0o777)
+    key = host.root / "key"
+    key.write_text("-----BEGIN")
+    key.chmod(0o644)
+    assert host.cli("release").returncode == 0
+    host.shared.rmdir()
+    found = checks(host, GATEWAY_SSH_KEY=str(key), GATEWAY_APROVE="git_push")
+    for name in ("state directory", "shared directory", "repository shop"):
+        assert found[name]["state"] == "fail"
+    for name in ("shop: ssh key", "shop: known hosts", "stray setting", "gateway"):
+        assert found[name]["state"] == "warn"
+    assert f"ops-gateway adopt {host.work_tree}" in found["repository shop"]["mend"]
+
+
+def test_the_doctor_says_what_is_wrong_with_the_settings_and_nothing_else(host: ConfiguredHost) -> None:
+    found = checks(host, GATEWAY_QUORUM="none")
+    assert list(found) == ["settings"]
+    assert "GATEWAY_QUORUM" in found["settings"]["what"]
+
+
+def test_the_doctor_finds_an_audit_log_whose_end_was_cut_off(host: ConfiguredHost) -> None:
+    with sqlite3.connect(host.state / "gateway.db") as database:
+        database.execute("delete from events where seq = (select max(seq) from events)")
+    database.close()
+    assert checks(host)["audit log"]["state"] == "fail"
