@@ -67,7 +67,7 @@ class Descendants:
 
     def hold(self, leader: int) -> None:
         """Make the mark one that the spawned process cannot take off."""
-        with contextlib.suppress(ProcessLookupError):  # it has ended
+        with contextlib.suppress(OSError, ValueError):  # it has ended, or it is another user's by now (sudo)
             resource.prlimit(leader, _RLIMIT_LOCKS, (self._token, self._token))
 
     def end(self, leader: int) -> int | None:
@@ -80,7 +80,11 @@ class Descendants:
         give_up = time.monotonic() + _PATIENCE
         code = _reap_group(leader, give_up)
         while _has_children() and time.monotonic() < give_up:
-            found = [pid for pid in _other_processes() if self._is_ours(pid)]
+            try:
+                found = [pid for pid in _other_processes() if self._is_ours(pid)]
+            except OSError:  # no descriptor to list with: another thread will give one back
+                time.sleep(_TICK)
+                continue
             if not found:
                 break
             for pid in found:

@@ -83,92 +83,87 @@ class ProcessRunner:
         if not os.path.isabs(argv[0]):
             raise ValueError(f"not an absolute path: {argv[0]!r}")
         if cancel is not None and cancel.is_set():
-            raise Unavailable(
-                "stopping", "The gateway is stopping; nothing was started.", "Ask again when it is back."
-            )
+            raise Unavailable("stopping", "The gateway is stopping; nothing was started.", "Ask when it is back.")
         started = time.monotonic()
-        out, err = BoundedOutput(output_limit), BoundedOutput(output_limit)
+        streams = _Streams(argv[0], stdin, output_limit)
         descendants = Descendants()
         with descendants.marked():
-            child, attendance = self._start(argv, env, cwd, profile, stdin, (out, err))
-        exit_code: int | None = None
+            child = self._spawn(argv, env, cwd, profile, streams)
         try:
             descendants.hold(child.pid)
             _limit(child.pid)
-            ending = _attend(child.pid, attendance, started + deadline, cancel)
+            ending = _attend(child.pid, streams.attendance, started + deadline, cancel)
         except TimeoutError:
             raise TimedOut(
                 "program_stuck", f"{argv[0]} cannot be ended.", "It hangs in the kernel: look at its storage."
             ) from None
+        except OSError as error:  # no descriptor was left to watch it with; it is ended below
+            raise Failed(
+                "program_lost", f"{argv[0]} was ended: it could not be watched ({error.strerror})."
+            ) from error
         finally:
             exit_code = descendants.end(child.pid)
             child.returncode = exit_code if exit_code is not None else -1  # it is reaped: Popen need not look
-            attendance.drain()
-            attendance.close()
+            streams.attendance.drain()
+            streams.attendance.close()
         if exit_code is None:
             raise Failed("exit_code_lost", f"How {argv[0]} ended is not known: something else waited for it.")
-        if exact and out.truncated:
-            raise Failed(
-                "output_too_large",
-                f"{Path(argv[0]).name} wrote {out.total} bytes where at most {output_limit} can be read.",
-                "Ask for less at once.",
+        if exact and streams.out.truncated:
+            raise _too_large(argv[0], streams.out.total, output_limit)
+        return _completed(argv, exit_code, streams, ending, time.monotonic() - started)
+
+    def _spawn(
+        self, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, profile: Profile | None, streams: _Streams
+    ) -> subprocess.Popen[bytes]:
+        """Spawn the program from the thread of its profile; where that fails, leave no descriptor open."""
+
+        def spawn() -> subprocess.Popen[bytes]:
+            return subprocess.Popen(
+                argv,
+                stdin=streams.stdin if streams.stdin is not None else subprocess.DEVNULL,
+                stdout=streams.stdout,
+                stderr=streams.stderr,
+                env=env,
+                cwd=cwd,
+                start_new_session=True,  # its own group to signal, and no terminal to ask on (C03)
             )
-        return Completed(
-            argv=argv,
-            exit_code=exit_code,
-            stdout=out.value(),
-            stderr=err.value(),
-            truncated=out.truncated or err.truncated,
-            timed_out=ending is Ending.TIMED_OUT,
-            cancelled=ending is Ending.CANCELLED,
-            duration=time.monotonic() - started,
-        )
 
-    def _start(
-        self,
-        argv: tuple[str, ...],
-        env: Mapping[str, str],
-        cwd: Path,
-        profile: Profile | None,
-        stdin: bytes,
-        outputs: tuple[BoundedOutput, BoundedOutput],
-    ) -> tuple[subprocess.Popen[bytes], Attendance]:
-        """Spawn the program from the thread of its profile, its pipes in our hands."""
-        ours: list[int] = []
-        theirs: list[int] = []
         try:
-            for _output in outputs:
-                reading, writing = os.pipe2(os.O_CLOEXEC)
-                ours.append(reading)
-                theirs.append(writing)
-            if stdin:
-                reading, writing = os.pipe2(os.O_CLOEXEC)
-                ours.append(writing)
-                theirs.append(reading)
-
-            def spawn() -> subprocess.Popen[bytes]:
-                return subprocess.Popen(
-                    argv,
-                    stdin=theirs[2] if stdin else subprocess.DEVNULL,
-                    stdout=theirs[0],
-                    stderr=theirs[1],
-                    env=env,
-                    cwd=cwd,
-                    start_new_session=True,  # its own group to signal, and no terminal to ask on (C03)
-                )
-
-            child = spawn() if profile is None else self.confinement.call(profile, spawn)
+            return spawn() if profile is None else self.confinement.call(profile, spawn)
         except BaseException as error:
-            for descriptor in ours:
-                os.close(descriptor)
+            streams.attendance.close()
             if isinstance(error, OSError):
                 raise _not_started(argv[0], cwd, error) from error
             raise
         finally:
-            for descriptor in theirs:
+            streams.close_childs()
+
+
+class _Streams:
+    """The pipes of one program: its ends by name, ours in the hands of `attendance`, and what comes out of them."""
+
+    def __init__(self, program: str, stdin_data: bytes, output_limit: int) -> None:
+        self.out, self.err = BoundedOutput(output_limit), BoundedOutput(output_limit)
+        opened: list[int] = []
+        try:
+            for _stream in range(3 if stdin_data else 2):
+                opened += os.pipe2(os.O_CLOEXEC)
+        except OSError as error:
+            for descriptor in opened:
                 os.close(descriptor)
-        captured = dict(zip(ours, outputs, strict=False))
-        return child, Attendance(stdin=ours[2] if stdin else None, stdin_data=stdin, outputs=captured)
+            raise _no_room(program, error) from error
+        out, self.stdout, err, self.stderr, *rest = opened
+        self.stdin: int | None = None
+        feed: int | None = None
+        if rest:
+            self.stdin, feed = rest
+        self.attendance = Attendance(stdin=feed, stdin_data=stdin_data, outputs={out: self.out, err: self.err})
+
+    def close_childs(self) -> None:
+        """Close the program's ends in this process, so that their end is seen when the program closes its own."""
+        for descriptor in (self.stdout, self.stderr, self.stdin):
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 def _attend(leader: int, attendance: Attendance, give_up: float, cancel: threading.Event | None) -> Ending:
@@ -179,14 +174,34 @@ def _attend(leader: int, attendance: Attendance, give_up: float, cancel: threadi
         os.close(pidfd)
 
 
+def _completed(
+    argv: tuple[str, ...], exit_code: int, streams: _Streams, ending: Ending, duration: float
+) -> Completed:
+    return Completed(
+        argv=argv,
+        exit_code=exit_code,
+        stdout=streams.out.value(),
+        stderr=streams.err.value(),
+        truncated=streams.out.truncated or streams.err.truncated,
+        timed_out=ending is Ending.TIMED_OUT,
+        cancelled=ending is Ending.CANCELLED,
+        duration=duration,
+    )
+
+
 def _limit(pid: int) -> None:
     for kind, most in _LIMITS:
         try:
             _soft, hard = resource.prlimit(pid, kind)
             ceiling = most if hard == resource.RLIM_INFINITY else min(most, hard)
             resource.prlimit(pid, kind, (ceiling, ceiling))
-        except ProcessLookupError:
+        except (OSError, ValueError):  # it has ended, or it is another user's by now (sudo)
             return
+
+
+def _too_large(program: str, total: int, limit: int) -> Failed:
+    what = f"{Path(program).name} wrote {total} bytes where at most {limit} can be read."
+    return Failed("output_too_large", what, "Ask for less at once.")
 
 
 def _not_started(program: str, cwd: Path, error: OSError) -> Problem:
@@ -206,6 +221,9 @@ def _not_started(program: str, cwd: Path, error: OSError) -> Problem:
         )
     if error.errno == errno.E2BIG:
         return Failed("arguments_too_long", f"The arguments of {program} are longer than the system allows.")
-    return Unavailable(
-        "program_not_started", f"{program} could not be started: {error.strerror}.", "Try again later."
-    )
+    return _no_room(program, error)
+
+
+def _no_room(program: str, error: OSError) -> Unavailable:
+    what = f"{program} could not be started: {error.strerror}."
+    return Unavailable("program_not_started", what, "Try again later.")

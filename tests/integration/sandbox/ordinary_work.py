@@ -6,7 +6,7 @@ import os
 import sys
 from pathlib import Path
 
-from confined_scene import Scene, build_scene
+from confined_scene import Scene, build_scene, processes_of
 
 from executor.policy.model import Contact
 
@@ -48,12 +48,26 @@ def work(scene: Scene, *, across_directories: bool = True) -> None:
     assert "Move the page" in scene.ok("log", "-1", contact=Contact.NONE) or not across_directories
 
 
+def leave_daemons(scene: Scene) -> None:
+    """Start daemons that leave the session; none may be left."""
+    span = f"{os.getpid()}.2468"
+    script = f"setsid env -i sleep {span} < /dev/null > /dev/null 2>&1 &"
+    for _ in range(3):
+        done = scene.runner.run(
+            ("/bin/sh", "-c", script), env={"PATH": "/usr/bin:/bin"}, cwd=Path("/"), profile=None, deadline=20
+        )
+        assert done.exit_code == 0, done
+        assert processes_of(span) == []
+
+
 def _as_user(directory: Path, uid: int) -> None:
     os.chown(directory, uid, uid)
     os.setgroups([])
     os.setgid(uid)
     os.setuid(uid)
-    work(build_scene(directory / "scene"))
+    scene = build_scene(directory / "scene")
+    work(scene)
+    leave_daemons(scene)
 
 
 if __name__ == "__main__":
