@@ -1,200 +1,268 @@
-"""What an approval is given for, resolved to object ids, so that a yes holds for that and for nothing else.
-
-`bind` resolves everything that the effect of a request depends on; its digest goes into the approval. Directly before
-the request runs it is bound again: another digest means that something moved, and `drift` says what, in words.
-"""
+"""Resolve what an approval depends on to object ids (git-security: approval binds to bytes; C11: full ref names)."""
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, Self
+import shutil
 
-from executor.git.push_plan import NEW, OLD, TAGS, Wanted
+from executor.errors import Failed, Problem
+from executor.git.drift import Binding, drift
+from executor.git.push_plan import HEADS, TAGS, Known, plan_push
 from executor.git.pushing import local_commit, remote_of
-from executor.git.questions import HEADS, head, index_tree, resolve
+from executor.git.questions import (
+    head,
+    in_progress,
+    index_gitlinks,
+    index_tree,
+    refs,
+    remotes,
+    resolve,
+    text,
+    upstream,
+)
 from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
+from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
-from executor.git.run_push import intent_of
-from executor.git.transfer import address_of, ls_remote
-from executor.policy.model import Ask, Command, Operation, PushParams, Request
+from executor.git.run_transfers import default_remote
+from executor.git.transfer import ls_remote
+from executor.policy.model import AddParams, Command, CommitParams, Contact, Decision, Operation, PushParams, Request
 
-_SHOWN = 10  # digits of an id in a sentence
-_FROM_HEAD = frozenset({"commit", "merge", "rebase", "cherry-pick", "revert", "reset", "pull", "stash", "stash push"})
-_FROM_STASH = frozenset({"stash pop", "stash apply", "stash drop", "stash branch", "stash clear"})
-_MAKES_BRANCH = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
-_TAKES_FILES = "Files are taken from the work tree as they are when it runs."
+__all__ = ["Binding", "bind", "drift"]
+
+_STASH_ENTRIES = 100
+# Options whose value is a commit, or a branch that is moved or followed.
+_NAMES_COMMIT = frozenset(
+    {"--onto", "--source", "--fixup", "--squash", "--reuse-message", "--set-upstream-to", "--create",
+     "--force-create", "-C", "-B", "-b", "-c", "-u"}
+)  # fmt: skip
+_FOLLOWS_UPSTREAM = frozenset({"merge", "rebase", "pull"})
+_ABOUT_REMOTES = frozenset(
+    {"fetch", "pull", "ls_remote", "remote_config", "remote_show", "remote_update", "remote_prune"}
+)
+_PREFIXES = (HEADS, TAGS, "refs/remotes/")
+_ALL = frozenset({"-a", "--all"})
+_FILES = "the content of files is taken as it is when this runs"
+_THEIR_SIDE = "what the remote holds is taken as it is when this runs"
 
 
-@dataclass(frozen=True, slots=True)
-class Binding:
-    """What a request's effect depends on.
+class _Gathering:
+    """Collects what is bound; a label that comes twice keeps its first value."""
 
-    `ids` maps names (revisions; for a push `new:REF` and `remote:REF`, "" for none) to object ids. `state` is what is
-    no object: the branch that HEAD is on, the remote's address. `notes` say what cannot be bound.
+    def __init__(self, git: Git) -> None:
+        self.git = git
+        self.things: dict[str, str | None] = {}
+        self.ids: dict[str, str] = {}
+        self.unbound: dict[str, None] = {}
+
+    def thing(self, label: str, value: str | None) -> None:
+        self.things.setdefault(label, value)
+
+    def name(self, name: str, value: str | None) -> None:
+        """Bind something that the runner can resolve again by the same name."""
+        self.thing(name, value)
+        if value is not None:
+            self.ids.setdefault(name, value)
+
+
+def bind(git: Git, request: Request, decision: Decision) -> Binding:
+    """Return everything that the effect of a decided request depends on, as it is now.
+
+    Asks the remote where a push is concerned. Raises Failed where it cannot be looked at (an unreachable remote, a
+    branch that is not there): what cannot be shown cannot be approved.
     """
-
-    operation: str
-    repo: str
-    argv: tuple[str, ...]
-    ids: Mapping[str, str] = field(default_factory=dict)
-    state: Mapping[str, str] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-
-    @property
-    def digest(self) -> str:
-        """Hexadecimal SHA-256 over all of it in one spelling."""
-        text = json.dumps(self.to_data(), sort_keys=True, separators=(",", ":"), ensure_ascii=True)
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def to_data(self) -> dict[str, Any]:
-        return {
-            "operation": self.operation,
-            "repo": self.repo,
-            "argv": list(self.argv),
-            "ids": dict(self.ids),
-            "state": dict(self.state),
-            "notes": list(self.notes),
-        }
-
-    @classmethod
-    def from_data(cls, data: Mapping[str, Any]) -> Self:
-        return cls(
-            data["operation"], data["repo"], tuple(data["argv"]), data["ids"], data["state"], tuple(data["notes"])
-        )
-
-    def lines(self) -> tuple[str, ...]:
-        """Return it in sentences for an operator."""
-        said = [f"{name} is {value}." for name, value in self.state.items()]
-        for name, object_id in self.ids.items():
-            if name.startswith(OLD):
-                ref = name.removeprefix(OLD)
-                said.append(f"{ref} at the remote: {_short(object_id)} -> {_short(self.ids.get(NEW + ref, ''))}.")
-            elif not name.startswith(NEW):
-                said.append(f"{name} is {_short(object_id)}.")
-        return (*said, *self.notes)
-
-
-def drift(old: Binding, new: Binding) -> tuple[str, ...]:
-    """Return what moved between two bindings of the same request, in words; empty when nothing did (pure)."""
-    moved = [
-        f"{_named(name)} was {_short(before.get(name, ''))}, now it is {_short(after.get(name, ''))}."
-        for before, after in ((old.ids, new.ids), (old.state, new.state))
-        for name in sorted(before.keys() | after.keys())
-        if before.get(name) != after.get(name)
-    ]
-    if old.argv != new.argv:
-        moved.append("The command itself is another one.")
-    if old.notes != new.notes:
-        moved.append("What cannot be bound is not the same.")
-    return tuple(moved)
-
-
-def bind(git: Git, request: Request, decision: Ask) -> Binding:
-    """Return what `request` depends on now. A push asks the remote. Raises Failed (a name that is not there, …)."""
-    ids: dict[str, str] = {}
-    state: dict[str, str] = {}
-    notes: tuple[str, ...] = ()
-    command = decision.command
-    if request.operation is Operation.GIT_PUSH and isinstance(request.params, PushParams):
-        _bind_branch_push(git, decision.argv[1] if len(decision.argv) > 1 else None, ids, state)
-    elif request.operation is Operation.GIT_COMMIT:
-        _bind_head(git, ids, state)
-        ids["tree"] = index_tree(git)
-    elif request.operation is Operation.GIT_ADD:
-        notes = (_TAKES_FILES,)
-    elif request.operation is Operation.GIT_RECOVER:
-        _bind_head(git, ids, state)
-        _, plan = planned(git)
-        steps = plan.steps if isinstance(plan, RecoveryPlan) else ()
-        state["the plan"] = "; ".join(step.title for step in steps) or "nothing to do"
-    elif command is not None:
-        notes = _bind_command(git, command, ids, state)
-    return Binding(str(request.operation), git.paths.name, decision.argv, ids, state, notes)
-
-
-def _bind_command(git: Git, command: Command, ids: dict[str, str], state: dict[str, str]) -> tuple[str, ...]:
-    if command.runner == "push":
-        _bind_push(git, command, ids, state)
-        return ()
-    if _depends_on_head(command):
-        _bind_head(git, ids, state)
-    if command.subcommand in _FROM_STASH and (stash := resolve(git, "refs/stash", "object")):
-        ids["refs/stash"] = stash
-    values = [value for _, value in command.options if value]
-    for word in (*command.operands, *values):
-        found = (
-            resolve(git, "@{-1}" if word == "-" else word, "object")
-            if not word.startswith("-") or word == "-"
-            else None
-        )
-        if found is not None:
-            ids["@{-1}" if word == "-" else word] = found
-    given = {name for name, _ in command.options}
-    if command.subcommand == "commit" and not given & {"-a", "--all"} and not command.paths:
-        ids["tree"] = index_tree(git)
-        return ()
-    takes = command.subcommand in ("add", "commit") or command.subcommand.startswith("stash")
-    return (_TAKES_FILES,) if takes and command.subcommand not in _FROM_STASH else ()
-
-
-def _depends_on_head(command: Command) -> bool:
-    """Whether the effect depends on where HEAD is: commands that build on it, and names made without a start."""
-    given = {name for name, _ in command.options}
-    if command.subcommand in _FROM_HEAD:
-        return True
-    if command.subcommand in ("checkout", "switch"):
-        return bool(given & _MAKES_BRANCH) and not command.operands
-    return (
-        command.subcommand in ("tag", "branch")
-        and len(command.operands) == 1
-        and not given & {"-d", "-D", "--delete"}
+    found = _Gathering(git)
+    command = getattr(decision, "command", None)
+    at = head(git)
+    found.thing("HEAD is on", HEADS + at.branch if at.branch is not None else "no branch")
+    found.name("HEAD", at.commit)
+    found.thing("in progress", in_progress(git))
+    if command is not None:
+        _bind_command(found, command)
+    else:
+        _bind_typed(found, request, decision.argv)
+    return Binding(
+        git.paths.name,
+        str(request.operation),
+        decision.argv,
+        tuple(found.things.items()),
+        found.ids,
+        tuple(found.unbound),
     )
 
 
-def _bind_head(git: Git, ids: dict[str, str], state: dict[str, str]) -> None:
-    at = head(git)
-    state["HEAD"] = at.branch or "on no branch"
-    if at.commit is not None:
-        ids["HEAD"] = at.commit
+def _bind_typed(found: _Gathering, request: Request, argv: tuple[str, ...]) -> None:
+    match request.params:
+        case CommitParams():
+            found.ids.clear()  # this one is checked by the names that its action knows
+            tree = _index_tree(found)
+            if tree is not None:
+                found.ids["tree"] = tree
+        case AddParams():
+            _index_tree(found)
+            found.unbound[_FILES] = None
+        case PushParams(branch=named):
+            found.ids.clear()
+            branch = named or (argv[1] if len(argv) > 1 else None) or head(found.git).branch
+            if branch is None:
+                raise Failed("detached_head", "HEAD is on no branch, so there is none to push.", "Name the branch.")
+            _bind_push(found, branch)
+        case _ if request.operation is Operation.GIT_RECOVER:
+            _bind_recovery(found)
 
 
-def _bind_branch_push(git: Git, branch: str | None, ids: dict[str, str], state: dict[str, str]) -> None:
-    name = branch or head(git).branch
-    if name is None:
-        return  # the action says that there is no branch to push
-    remote = remote_of(git, name)
-    state["remote"] = f"{remote} ({address_of(git, remote).masked})"
-    ids[NEW + HEADS + name] = local_commit(git, name)
-    ids[OLD + HEADS + name] = ls_remote(git, remote, (HEADS + name,)).get(HEADS + name, "")
+def _bind_push(found: _Gathering, branch: str) -> None:
+    new, remote = local_commit(found.git, branch), remote_of(found.git, branch)
+    old = ls_remote(found.git, remote, [HEADS + branch]).get(HEADS + branch)
+    _bind_address(found, remote)
+    found.thing(HEADS + branch, new)
+    found.thing(f"{HEADS}{branch} at {remote}", old)
+    found.ids["new"] = new
+    if old is not None:
+        found.ids["old"] = old
 
 
-def _bind_push(git: Git, command: Command, ids: dict[str, str], state: dict[str, str]) -> None:
-    intent = intent_of(git, command)
-    state["remote"] = f"{intent.remote} ({address_of(git, intent.remote).masked})"
-    for one in intent.wanted:
-        ids[NEW + one.destination] = _object(git, one)
-        ids[OLD + one.destination] = intent.theirs.get(one.destination, "")
+def _bind_recovery(found: _Gathering) -> None:
+    _, decided = planned(found.git)
+    if isinstance(decided, RecoveryPlan):
+        for number, step in enumerate(decided.steps, 1):
+            found.thing(f"step {number}", f"{step.title} ({', '.join(step.names)})" if step.names else step.title)
+        found.thing(HEADS + decided.target, resolve(found.git, HEADS + decided.target))
+        _index_tree(found)
+        found.unbound["uncommitted work is kept as it is when this runs"] = None
 
 
-def _object(git: Git, one: Wanted) -> str:
-    if one.source is None:
-        return ""
-    return resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit") or ""
+def _bind_command(found: _Gathering, command: Command) -> None:
+    if command.runner == "push":
+        _bind_push_command(found, command)
+        return
+    if command.runner in _ABOUT_REMOTES:
+        for remote in sorted(remotes(found.git)):
+            _bind_address(found, remote)
+        for destination in (word.partition(":")[2] for word in command.operands[1:]):
+            if destination and command.runner in ("fetch", "pull"):
+                _bind_operand(found, destination)
+        if command.runner != "remote_config":
+            found.unbound[_THEIR_SIDE] = None
+    elif command.runner in ("local", "commit", "add", "set_upstream"):
+        for word in command.operands:
+            for end in _ends(word):
+                _bind_operand(found, end)
+    for option, value in command.options:
+        if option in _NAMES_COMMIT and value:
+            _bind_operand(found, value.rpartition(":")[2], only=True)  # --fixup=amend:COMMIT
+    if command.subcommand in _FOLLOWS_UPSTREAM:
+        _bind_upstream(found)
+    if command.subcommand.split(" ")[0] == "stash":
+        _bind_stash(found)
+    _bind_index(found, command)
 
 
-def _named(name: str) -> str:
-    if name.startswith(OLD):
-        return f"{name.removeprefix(OLD)} at the remote"
-    if name.startswith(NEW):
-        return f"what {name.removeprefix(NEW)} would become"
-    return name
+def _bind_operand(found: _Gathering, word: str, *, only: bool = False) -> None:
+    """Bind what a word names: branches and tags by their full names, else any object.
+
+    A word that names nothing is bound too, unless `only` what there is counts: something may appear under it.
+    """
+    named = {prefix + word: resolve(found.git, prefix + word, "object") for prefix in _PREFIXES}
+    refs_found = {ref: object_id for ref, object_id in named.items() if object_id is not None}
+    for ref, object_id in refs_found.items():
+        found.name(ref, object_id)
+    if not refs_found:
+        value = resolve(found.git, word, "object")
+        if value is not None or not only:
+            found.name(word, value)
 
 
-def _short(value: str) -> str:
-    if not value:
-        return "nothing"
-    return value[:_SHOWN] if len(value) in (40, 64) else value
+def _ends(word: str) -> list[str]:
+    """Return the revisions of an argument: both ends of a range, what `^` excludes, the branch that `-` means."""
+    if word == "-":
+        return ["@{-1}"]
+    ends = word.removeprefix("^").replace("...", "..").split("..")
+    return [end or "HEAD" for end in ends]
+
+
+def _bind_upstream(found: _Gathering) -> None:
+    branch = head(found.git).branch
+    follows = upstream(found.git, branch) if branch is not None else None
+    if follows is None:
+        found.thing("upstream", None)
+        return
+    found.thing("upstream", f"{follows.merge} at {follows.remote}")
+    if follows.ref is not None:
+        found.name(follows.ref, follows.commit)
+
+
+def _bind_stash(found: _Gathering) -> None:
+    if resolve(found.git, "refs/stash") is None:
+        found.thing("stash", None)
+        return
+    listing = ["log", "--walk-reflogs", "--format=%H", f"--max-count={_STASH_ENTRIES}", "refs/stash", "--"]
+    entries = text(found.git.local(listing, exact=True).stdout).split()
+    for number, commit in enumerate(entries):
+        found.name(f"stash@{{{number}}}", commit)
+
+
+def _bind_index(found: _Gathering, command: Command) -> None:
+    """Bind what is staged; and for `commit -a` what would be staged then."""
+    if command.runner == "local" and command.contact is Contact.NONE:
+        return
+    _index_tree(found)
+    if command.runner == "commit":
+        if command.paths:
+            found.unbound[_FILES] = None
+        elif any(name in _ALL for name, _ in command.options):
+            _bind_all_changes(found)
+    elif command.contact in (Contact.READ, Contact.WRITE):
+        found.unbound[_FILES] = None
+
+
+def _bind_all_changes(found: _Gathering) -> None:
+    git = found.git
+    if index_gitlinks(git) and not git.submodules:
+        found.unbound[_FILES] = None  # it will be refused; git must not look into nested repositories for this
+        return
+    draft = git.paths.tmp / "index.binding"
+    try:
+        shutil.copy2(git.paths.local / "index", draft)
+        git.local(["add", "--update", "--", ":/"], contact=Contact.READ, index=draft)
+        found.thing("all changes, staged", index_tree(git, draft))
+    except (FileNotFoundError, Problem):
+        found.unbound[_FILES] = None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _index_tree(found: _Gathering) -> str | None:
+    try:
+        tree = index_tree(found.git)
+    except Failed as failed:
+        if failed.code != "conflicts":
+            raise
+        listing = found.git.local(["ls-files", "--stage", "-z"], exact=True).stdout
+        found.thing("what is staged, with conflicts", hashlib.sha256(listing).hexdigest())
+        return None
+    found.thing("what is staged", tree)
+    return tree
+
+
+def _bind_push_command(found: _Gathering, command: Command) -> None:
+    git = found.git
+    remote, *refspecs = command.operands or (default_remote(git),)
+    theirs = ls_remote(git, remote)
+    _bind_address(found, remote)
+    known = Known(frozenset(refs(git, "refs/")), frozenset(theirs), head(git).branch)
+    for wanted in plan_push(refspecs, command.options, known):
+        found.thing(f"{wanted.destination} at {remote}", theirs.get(wanted.destination))
+        if wanted.source is not None:
+            kind = "object" if wanted.destination.startswith(TAGS) else "commit"
+            found.name(wanted.source, resolve(git, wanted.source, kind))
+    if any(name == "--follow-tags" for name, _ in command.options):
+        for ref, object_id in sorted(refs(git, TAGS).items()):
+            if ref not in theirs:
+                found.name(ref, object_id)
+
+
+def _bind_address(found: _Gathering, remote: str) -> None:
+    """Bind where a remote is, without the password that its address may hold."""
+    url = remotes(found.git).get(remote)
+    found.thing(f"address of {remote}", mask_userinfo(url) if url is not None else None)
