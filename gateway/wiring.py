@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 from executor.config import ExecutorConfig, Limits, RepositoryConfig
 from executor.errors import Refused
@@ -67,7 +67,7 @@ def executor_config(settings: Settings) -> ExecutorConfig:
 def secrets(settings: Settings) -> tuple[str, ...]:
     """Given the settings, return the literal secrets in them, which must never be shown."""
     password = urlsplit(settings.database_url.get_secret_value()).password
-    return (password,) if password else ()
+    return (unquote(password),) if password else ()
 
 
 def redactor(settings: Settings) -> Redactor:
@@ -76,9 +76,13 @@ def redactor(settings: Settings) -> Redactor:
 
 
 def dispatcher(settings: Settings) -> Dispatcher:
-    """Given the settings, open the executor. It is heavy to import, so only those who run it do."""
+    """Given the settings, open the executor. It is heavy to import, so only those who run it do.
+
+    Raise Refused for anybody but the owner of the state directory.
+    """
     from executor.dispatch import Dispatcher
 
+    _require_owner(settings)
     return Dispatcher(executor_config(settings))
 
 
@@ -86,18 +90,25 @@ def dispatcher(settings: Settings) -> Dispatcher:
 def record(settings: Settings) -> Iterator[Store]:
     """Given the settings, open the record for as long as the block lasts, beside a gateway that may be running.
 
-    Raise Refused for anybody but the owner of the state directory, root included: files that root left in there the
-    gateway could not write.
+    Raise Refused for anybody but the owner of the state directory.
     """
     from executor.dispatch import open_store
 
-    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-    owner = settings.state_dir.stat().st_uid
-    if owner != os.geteuid():
-        hint = f"sudo -u '#{owner}' ops-gateway ..."
-        raise Refused("not_the_owner", f"the state directory belongs to uid {owner}, which is not you", hint)
+    _require_owner(settings)
     store = open_store(executor_config(settings))
     try:
         yield store
     finally:
         store.close()
+
+
+def _require_owner(settings: Settings) -> None:
+    """Make the state directory if need be; refuse others than its owner, root too: its files would be in the way."""
+    settings.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    owner = settings.state_dir.stat().st_uid
+    if owner != os.geteuid():
+        raise Refused(
+            "not_the_owner",
+            f"the state directory belongs to uid {owner}, which is not you",
+            f"sudo -u '#{owner}' ops-gateway ...",
+        )

@@ -7,11 +7,10 @@ import json
 import sys
 from collections.abc import Callable, Iterable
 
-from executor.policy.decide import decide
-from executor.policy.parameters import from_body
-
 from executor.errors import Problem, Refused, Unavailable
+from executor.policy.decide import decide
 from executor.policy.model import Ask, Decision, Facts, Operation, Policy, Refuse, Request
+from executor.policy.parameters import from_body
 from executor.protocol.bodies import decode_body
 from executor.protocol.names import parse_name
 from executor.record.display import visible
@@ -53,9 +52,11 @@ def explainer() -> Explain:
     from gateway import wiring
 
     chosen = settings.load()
+    if not chosen.state_dir.is_dir():  # looking must not be what makes it
+        return without_facts(wiring.policy(chosen))
     try:
         return wiring.dispatcher(chosen).explain
-    except (Unavailable, PermissionError) as error:
+    except (Refused, Unavailable, OSError) as error:
         sys.stderr.write(f"ops-gateway: without the repository's facts: {visible(str(error))}\n")
         return without_facts(wiring.policy(chosen))
 

@@ -119,6 +119,19 @@ def test_p5_stopping_gives_a_running_operation_its_grace_and_then_ends_it(
     assert host.result("next")["state"] == "queued"
 
 
+def test_b03_claims_and_decisions_do_not_wait_for_a_running_git(host: ConfiguredHost) -> None:
+    with (host.work_tree / LONG).open("wb") as file:
+        file.truncate(40 << 30)
+    with running(host, GATEWAY_STOP_GRACE_SECONDS="0", GATEWAY_DEADLINE_SECONDS="600"):
+        host.raise_flag("git_add.long.flag", LONG)
+        host.in_state("long", "running")
+        host.raise_flag("git_cmd.no.flag", "git config alias.x '!id'")
+        host.raise_flag("git_status.next.flag")
+        host.in_state("no", "refused")
+        host.in_state("next", "queued")
+        assert host.result("long")["state"] == "running"
+
+
 def test_a_second_signal_ends_the_gateway_at_once_and_the_next_start_says_what_became_of_it(
     host: ConfiguredHost,
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
@@ -241,3 +242,20 @@ def test_b14_status_says_what_is_wrong_and_never_what_is_planned(
     assert max(map(len, shown.splitlines())) <= 80
     assert cli.main(["status", "--json"]) == 1
     assert json.loads(capsys.readouterr().out)["requests"]["awaiting_approval"] == 1
+
+
+@pytest.mark.parametrize(("answer", "becomes"), [("y\n", State.QUEUED), ("\n", State.AWAITING_APPROVAL)])
+def test_at_a_terminal_what_is_asked_is_shown_and_a_yes_is_asked_for(
+    answer: str,
+    becomes: State,
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    asked(store)
+    terminal = io.StringIO(answer)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stdin", terminal)
+    cli.main(["approve", "fix-1"])
+    assert "rewinds a remote branch" in capsys.readouterr().out
+    assert state_of(store) is becomes
