@@ -41,10 +41,9 @@ def preserve(
 ) -> Rescue:
     """Record refs, HEAD, index and git's notes as they are, with `worktree` also the files; return the record.
 
-    Given `worktree` when the operation may change files, `embedded` when it may remove directories that hold a
-    repository of their own (forced checkouts, cleaning), `also` for files to keep although git ignores them, and
-    `now` in seconds since the epoch. A second call for the same request keeps what the first one recorded. Changes
-    no branch, index or file.
+    `worktree`: the operation may change files. `embedded`: it may remove directories that hold a repository of their
+    own (forced checkouts, cleaning). `also`: files to keep although git ignores them. `now`: seconds since the epoch.
+    A second call for a request keeps what the first one recorded. Changes no branch, index or file.
     Raises Refused("cannot_preserve") where something that could be lost cannot be kept; it names what.
     """
     if _ID.fullmatch(request_id) is None:
