@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
+from executor.errors import Problem
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.schedule import jobs
@@ -92,7 +93,9 @@ class Host:
             self._watcher.problem = "watching ended with an error"
 
     async def _stop(self, background: list[asyncio.Task[Any]]) -> bool:
-        """The scheduler's own shutdown would cancel what runs in it (P5), so it comes after its jobs' thread."""
+        """End what runs, in the order in which it depends on each other; return False if something still runs."""
+        if self._scheduler is not None:
+            self._scheduler.pause()  # its own shutdown would cancel what runs in it (P5), so that comes last
         for task in background:
             task.cancel()
         await asyncio.gather(*background, return_exceptions=True)
@@ -102,16 +105,26 @@ class Host:
             logger.warning("still running after {} s: it is ended, and recorded as interrupted", grace)
             self._dispatcher.cancel_running()
             ended = await self._workers.stop(CANCEL_SECONDS)
-        if ended:
-            self._pickup.close()
-            await asyncio.to_thread(self.write_health)
-        else:
-            logger.error("it could not be ended; the next start finds out what became of it")
+        ended = await self._last_words() and ended
+        if not ended:
+            logger.error("something could not be ended; the next start finds out what became of it")
         if self._scheduler is not None:
             self._scheduler.shutdown(wait=False)
+        self._pickup.close()
         self._workers.close()
         self._duties.thread.shutdown(wait=False, cancel_futures=True)
         return ended
+
+    async def _last_words(self) -> bool:
+        """Wait for the threads that take flags and do the jobs, and write down how things are at the end."""
+        try:
+            async with asyncio.timeout(CANCEL_SECONDS):
+                await self._pickup.idle()
+                await asyncio.get_running_loop().run_in_executor(self._duties.thread, self.write_health)
+        except (TimeoutError, Problem, OSError) as error:
+            logger.warning("the end is not written down: {}", error)
+            return not isinstance(error, TimeoutError)
+        return True
 
     def _say_ready(self) -> None:
         for choice in configuration.unsafe_choices(self._settings):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
@@ -120,10 +119,13 @@ class Pickup:
             self._left_behind = self._dispatcher.more_waiting()
         return taken, self._dispatcher.queued_repositories()
 
+    async def idle(self) -> None:
+        """Wait for a take that goes on; there is one thread, so whatever it does next comes after it."""
+        await asyncio.get_running_loop().run_in_executor(self._thread, lambda: None)
+
     def close(self) -> None:
-        """Wait for a take that goes on, and end the thread."""
-        with contextlib.suppress(RuntimeError):
-            self._thread.shutdown(wait=True, cancel_futures=True)
+        """Let the thread go; a take that still goes on is not waited for."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
 
 
 def act_on_word(dispatcher: Dispatcher, state: Path) -> None:
