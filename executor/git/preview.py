@@ -1,0 +1,137 @@
+"""What would change, for operators who are asked: found out here, never told by the agent; exact, and bounded.
+
+What goes into an approval is stored and shown as it is, so secrets in it are masked and long texts are cut here, with
+a mark. The whole diff of a push is for a file (`push_facts.full_diff`).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from executor.git.binding import Binding
+from executor.git.preview_changes import involved_lines, lost_lines, staged_lines
+from executor.git.push_facts import full_diff, push_facts
+from executor.git.push_plan import HEADS, NEW, OLD, TAGS
+from executor.git.push_report import PushFacts, PushKind
+from executor.git.pushing import remote_of
+from executor.git.questions import text
+from executor.git.recovery_model import RecoveryPlan
+from executor.git.recovery_steps import planned
+from executor.git.repository import Git
+from executor.git.run_transfers import default_remote
+from executor.policy.model import Ask, Operation, Request
+from executor.record.display import visible
+from executor.record.redaction import redact
+
+# Bytes of JSON. A card of more than 64 KiB could not be read and so not be approved; shown on a terminal, wrapped and
+# with hidden characters written out, this can become half as much again.
+DATA_LIMIT = 20 * 1024
+DIFF_LIMIT = 16 * 1024  # characters as they are shown
+TEXT_LIMIT = 300  # characters of one text in the data: a subject, a path
+LINES_LIMIT = 200
+REFS_SHOWN = 8  # pushes of more refs name them all in what the approval binds
+
+
+def preview(git: Git, request: Request, decision: Ask, binding: Binding) -> dict[str, object]:
+    """Return what `request` would change as JSON can hold it; {} where there is nothing to say beyond its words.
+
+    Keys: `push` (facts of each ref, see `PushFacts.from_data`), `diff` (text), `plan`, `loses`, `involves`, `stages`
+    (lines of text). Asks nothing over the network and changes nothing. Raises Failed.
+    """
+    command = decision.command
+    if request.operation is Operation.GIT_PUSH or (command is not None and command.runner == "push"):
+        return _push(git, decision, binding)
+    if request.operation is Operation.GIT_RECOVER:
+        return _lines(plan=_plan(git))
+    return _lines(
+        loses=lost_lines(git, command) if command is not None else (),
+        involves=involved_lines(git, command) if command is not None else (),
+        stages=staged_lines(git, request, command),
+    )
+
+
+def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
+    moves = [name.removeprefix(NEW) for name in binding.ids if name.startswith(NEW)]
+    # what is there already can be overwritten, so it comes first; then branches before tags
+    moves.sort(key=lambda ref: (not binding.ids.get(OLD + ref), ref.startswith(TAGS)))
+    facts = [_facts(git, decision, binding, ref) for ref in moves[:REFS_SHOWN]]
+    left_out = len(moves) - len(facts)
+    shown: dict[str, object] = {"push": _fitted(facts)}
+    if left_out:
+        shown["more"] = f"{left_out} more refs, named among what this depends on"
+    patch = "".join(_diff(git, one) for one in facts if one.kind is not PushKind.UP_TO_DATE)
+    return shown | ({"diff": _cut_lines(patch, DIFF_LIMIT)} if patch else {})
+
+
+def _facts(git: Git, decision: Ask, binding: Binding, ref: str) -> PushFacts:
+    if decision.command is None:
+        remote = remote_of(git, ref.removeprefix(HEADS))
+    else:
+        remote = decision.command.operands[0] if decision.command.operands else default_remote(git)
+    return push_facts(git, remote, ref, binding.ids[NEW + ref] or None, binding.ids.get(OLD + ref) or None)
+
+
+def _diff(git: Git, facts: PushFacts) -> str:
+    return text(full_diff(git, facts, DIFF_LIMIT + 1)[0])
+
+
+def _fitted(facts: list[PushFacts]) -> list[dict[str, Any]]:
+    """Return the facts as data of no more than `DATA_LIMIT`; long lists are shortened, their totals stay."""
+    data = [_clean(one.to_data()) for one in facts]
+    shown = 64
+    while len(json.dumps(data)) > DATA_LIMIT and shown:
+        shown //= 2
+        for one in data:
+            for name in ("files", "commits", "dropped", "secrets", "risks", "notes"):
+                keep = max(shown, 4) if name in ("secrets", "risks", "notes") else shown
+                one[name] = one[name][:keep]
+    return data
+
+
+def _lines(**parts: tuple[str, ...]) -> dict[str, object]:
+    return {name: list(_bounded(lines)) for name, lines in parts.items() if lines}
+
+
+def _bounded(lines: tuple[str, ...]) -> Iterator[str]:
+    room = DATA_LIMIT
+    for number, line in enumerate(lines):
+        shown = _clean(line)
+        room -= len(json.dumps(shown))
+        if number >= LINES_LIMIT or room < 0:
+            yield f"and {len(lines) - number} more lines"
+            return
+        yield shown
+
+
+def _clean(data: Any) -> Any:
+    """Return data with secrets masked and every text cut to `TEXT_LIMIT`."""
+    if isinstance(data, str):
+        masked = redact(data)
+        return masked if len(masked) <= TEXT_LIMIT else masked[:TEXT_LIMIT] + "…"
+    if isinstance(data, Mapping):
+        return {name: _clean(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [_clean(value) for value in data]
+    return data
+
+
+def _cut_lines(patch: str, limit: int) -> str:
+    """Return the beginning of a diff, by whole lines, that is shown in no more than `limit` characters."""
+    kept: list[str] = []
+    room = limit
+    for line in redact(patch).split("\n"):
+        room -= len(visible(line)) + 1
+        if room < 0:
+            return "\n".join([*kept, "(the diff goes on: this is its beginning)"])
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def _plan(git: Git) -> tuple[str, ...]:
+    diagnosis, decided = planned(git)
+    if not isinstance(decided, RecoveryPlan):
+        return (*diagnosis.findings, decided.reason)
+    steps = [f"{number}. {step.title}: {step.does}" for number, step in enumerate(decided.steps, 1)]
+    return (*diagnosis.findings, *steps, *(f"Leaves behind: {left}" for left in decided.leaves))

@@ -1,0 +1,231 @@
+"""What a push would do, found out on the host from the objects: the work tree is never looked at.
+
+What operators see is computed here and not told by the agent. Where something cannot be known (the history is cut,
+C23; the remote's commit is not here) the facts say so instead of guessing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from executor.errors import Failed
+from executor.git.outgoing import NO_INDEX, PATCH, commit_secrets
+from executor.git.push_plan import HEADS, TAGS
+from executor.git.push_report import FileStat, PushFacts, PushKind, lines
+from executor.git.questions import ahead_behind, identity, is_ancestor, is_shallow, refs, remotes, resolve, text
+from executor.git.remote_address import mask_userinfo
+from executor.git.repository import Git
+from executor.git.risk_facts import (
+    ChangedPath,
+    CommitFact,
+    RiskFact,
+    Severity,
+    by_severity,
+    risks_of_commits,
+    risks_of_paths,
+    skips_ci,
+)
+from executor.git.tree_changes import tree_changes
+
+__all__ = [
+    "COMMITS_SHOWN",
+    "FILES_SHOWN",
+    "PushFacts",
+    "PushKind",
+    "commit_facts",
+    "full_diff",
+    "lines",
+    "push_facts",
+]
+
+COMMITS_SHOWN = 50
+FILES_SHOWN = 200
+DIFF_SECONDS = 120.0
+_BASES_TRIED = 5
+# Branches that others build on, by their names; also where a new branch is taken to have begun.
+_SHARED = ("main", "master", "trunk", "develop", "production", "staging", "release")
+_NOT_HERE = "The commit that the remote has is not here: fetch first to see what would be dropped."
+_CUT = "History is cut here (a shallow clone): what is ahead and behind is not known."
+_TOO_LARGE = RiskFact("too-large", Severity.DANGER, "the change is too large to be looked at")
+
+
+@dataclass(frozen=True, slots=True)
+class _Move:
+    """A ref's move: the objects, and the commits that they stand for here (None: not here, or none)."""
+
+    remote: str
+    ref: str
+    old: str | None
+    new: str | None
+    theirs: str | None
+    ours: str | None
+    kind: PushKind
+
+
+def push_facts(git: Git, remote: str, ref: str, new: str | None, old: str | None) -> PushFacts:
+    """Return what moving the full `ref` at `remote` from object `old` to object `new` would do.
+
+    `old` None creates the ref, `new` None deletes it. Asks nothing over the network. Raises Failed.
+    """
+    theirs, ours = (resolve(git, end) if end else None for end in (old, new))
+    move = _Move(remote, ref, old, new, theirs, ours, _kind(git, ref, (old, theirs), (new, ours)))
+    commits, total = _published(git, move)
+    dropped, dropped_total = _dropped(git, move)
+    counts = ahead_behind(git, ours, theirs) if ours and theirs else None
+    base = _base(git, move)
+    changes, unseen = _changes(git, base, ours)
+    author = identity(git)
+    strangers = risks_of_commits(commits, author.email if author else None)
+    return PushFacts(
+        remote=remote,
+        url=mask_userinfo(remotes(git).get(remote, "")),
+        ref=ref,
+        old=old,
+        new=new,
+        kind=move.kind,
+        ahead=counts[0] if counts else None,
+        behind=counts[1] if counts else None,
+        commits=commits,
+        commits_total=total,
+        dropped=dropped,
+        dropped_total=dropped_total,
+        base=base,
+        files=tuple(FileStat(c.path, c.status, c.added, c.deleted, c.old_path) for c in changes[:FILES_SHOWN]),
+        files_total=len(changes),
+        added_total=sum(c.added or 0 for c in changes),
+        deleted_total=sum(c.deleted or 0 for c in changes),
+        risks=by_severity((*_risks_of_move(git, move), *unseen, *risks_of_paths(changes), *strangers)),
+        secrets=commit_secrets(git, ours, _theirs(move)) if ours and total else (),
+        notes=(*([_CUT] if is_shallow(git) else []), *([_NOT_HERE] if old and not theirs else [])),
+    )
+
+
+def full_diff(git: Git, facts: PushFacts, limit_bytes: int) -> tuple[bytes, bool]:
+    """Return the whole diff of a push as text for a file, and whether it was cut at `limit_bytes`. Raises Failed."""
+    ours = resolve(git, facts.new) if facts.new else None
+    if facts.base is None or ours is None:
+        return b"", False
+    return diff(git, facts.base, ours, limit_bytes)
+
+
+def diff(git: Git, old: str, new: str, limit_bytes: int) -> tuple[bytes, bool]:
+    """Return the diff between two trees and whether it was cut; of one too large to be made, nothing."""
+    try:
+        done = git.local(
+            ["diff-tree", "-r", *PATCH, "--stat=120", old, new, "--"],
+            index=git.paths.tmp / NO_INDEX,
+            deadline=DIFF_SECONDS,
+            exact=True,
+        )
+    except Failed as problem:
+        if problem.code != "output_too_large":
+            raise
+        return b"", True
+    if len(done.stdout) <= limit_bytes:
+        return done.stdout, False
+    # by whole lines: of a secret cut in two nobody could tell that it is one
+    return done.stdout[: done.stdout.rfind(b"\n", 0, limit_bytes) + 1], True
+
+
+def commit_facts(
+    git: Git, revisions: Sequence[str], shown: int = COMMITS_SHOWN
+) -> tuple[tuple[CommitFact, ...], int]:
+    """Return the newest commits of a range (words for `git rev-list`) and how many there are in all."""
+    form = "--format=%H%n%an%n%ae%n%ce%n%aI%n%B%x00"
+    done = git.local(
+        ["rev-list", "--no-commit-header", f"--max-count={shown}", form, *revisions, "--"], exact=True
+    )  # fmt: skip
+    found = tuple(_commit(entry) for entry in text(done.stdout).split("\0\n")[:-1])
+    if len(found) < shown:
+        return found, len(found)
+    return found, int(git.local(["rev-list", "--count", *revisions, "--"], exact=True).stdout)
+
+
+def _commit(entry: str) -> CommitFact:
+    object_id, author, email, committer, at, message = entry.split("\n", 5)
+    return CommitFact(object_id, author, email, committer, at, message.split("\n", 1)[0], skips_ci(message))
+
+
+def _kind(git: Git, ref: str, old: tuple[str | None, str | None], new: tuple[str | None, str | None]) -> PushKind:
+    """Return what kind of push it is; `old` and `new` are each (object, its commit here)."""
+    if new[0] is None:
+        return PushKind.DELETION
+    if old[0] == new[0]:
+        return PushKind.UP_TO_DATE
+    if ref.startswith(TAGS):
+        return PushKind.TAG
+    if old[0] is None:
+        return PushKind.NEW_BRANCH
+    forward = is_ancestor(git, old[1], new[1]) if old[1] and new[1] else None
+    if forward is not None:
+        return PushKind.FAST_FORWARD if forward else PushKind.REWRITE
+    # what contained the remote's commit would have brought it here, unless history is cut
+    return PushKind.UNKNOWN if is_shallow(git) else PushKind.REWRITE
+
+
+def _published(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int]:
+    if move.ours is None or move.kind is PushKind.UP_TO_DATE:
+        return (), 0
+    return commit_facts(git, [move.ours, "--not", *_theirs(move)])
+
+
+def _dropped(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int | None]:
+    """Return the commits that the ref would no longer lead to; of a deletion those that no other branch has."""
+    moves_tag = move.kind is PushKind.TAG and move.old is not None
+    if move.kind not in (PushKind.REWRITE, PushKind.DELETION, PushKind.UNKNOWN) and not moves_tag:
+        return (), 0
+    if move.theirs is None:
+        return (), None
+    return commit_facts(git, [move.theirs, "--not", *([move.ours] if move.ours else _other_branches(move))])
+
+
+def _theirs(move: _Move) -> list[str]:
+    """Return what the remote has already, as words for `git rev-list --not`."""
+    return [move.theirs] if move.theirs else _other_branches(move)
+
+
+def _other_branches(move: _Move) -> list[str]:
+    """Return the remote's branches as last fetched, without the one that is moved: that one was asked for anew."""
+    tracking = f"refs/remotes/{move.remote}/"
+    return [f"--exclude={tracking}{move.ref.removeprefix(HEADS)}", f"--glob={tracking}*"]
+
+
+def _base(git: Git, move: _Move) -> str | None:
+    """Return what to compare with: the remote's commit, else where history left its branches, else an empty tree."""
+    if move.ours is None or move.kind is PushKind.UP_TO_DATE:
+        return None
+    if move.theirs is not None:
+        return move.theirs
+    tracking = f"refs/remotes/{move.remote}/"
+    known = refs(git, tracking)
+    known.pop(tracking + move.ref.removeprefix(HEADS), None)
+    names = [f"{tracking}{name}" for name in ("HEAD", *_SHARED)]
+    for name in [name for name in dict.fromkeys([*names, *known]) if name in known][:_BASES_TRIED]:
+        done = git.local(["merge-base", move.ours, known[name]], check=False, exact=True)
+        if done.exit_code == 0:
+            return text(done.stdout).strip()
+    return text(git.local(["hash-object", "-t", "tree", "--stdin"]).stdout).strip()
+
+
+def _changes(git: Git, base: str | None, ours: str | None) -> tuple[tuple[ChangedPath, ...], tuple[RiskFact, ...]]:
+    if base is None or ours is None:
+        return (), ()
+    try:
+        return tree_changes(git, base, ours), ()
+    except Failed as problem:
+        if problem.code != "output_too_large":
+            raise
+        return (), (_TOO_LARGE,)
+
+
+def _risks_of_move(git: Git, move: _Move) -> tuple[RiskFact, ...]:
+    if move.kind is PushKind.TAG and move.old is not None:
+        return (RiskFact("moved-tag", Severity.DANGER, "moves a tag that others may have; they will not notice"),)
+    if move.kind not in (PushKind.REWRITE, PushKind.DELETION, PushKind.UNKNOWN):
+        return ()
+    name = move.ref.removeprefix(HEADS)
+    default = git.local(["symbolic-ref", "-q", f"refs/remotes/{move.remote}/HEAD"], check=False)
+    if name in _SHARED or text(default.stdout).strip() == f"refs/remotes/{move.remote}/{name}":
+        return (RiskFact("shared-branch", Severity.DANGER, f"{name} is a branch that others build on"),)
+    return ()
