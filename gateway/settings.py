@@ -40,9 +40,12 @@ def configured() -> bool:
 
 def unsafe_choices(settings: Settings) -> list[str]:
     """Given settings, return what was chosen that weakens a promise, one sentence each."""
-    if not settings.unsafe_run_without_confinement:
-        return []
-    return ["GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it"]
+    said = []
+    if settings.unsafe_run_without_confinement:
+        said.append("GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it")
+    if settings.unsafe_allow_local_remotes:
+        said.append("GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES: a remote may be a directory of this host")
+    return said
 
 
 def stray_names() -> list[str]:

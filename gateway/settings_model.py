@@ -146,6 +146,12 @@ class Settings(BaseSettings):
         "false",
         default=False,
     )
+    unsafe_allow_local_remotes: bool = _field(
+        "Let a remote be a directory of this host. Talking to it starts a shell and that repository's own hooks "
+        "here, as the gateway's user.",
+        "false",
+        default=False,
+    )
     deadline_seconds: float = _field(
         "How long one git process may take, in seconds.", "120", default=120.0, gt=0, le=86_400
     )

@@ -46,6 +46,7 @@ def executor_config(settings: Settings) -> ExecutorConfig:
                     credential_file=each.credential_file,
                     ca_file=each.ca_file,
                     ssh_agent=each.ssh_agent,
+                    allow_local_remote=settings.unsafe_allow_local_remotes,
                 ),
             )
             for each in settings.served

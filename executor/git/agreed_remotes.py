@@ -76,7 +76,7 @@ def _check_local(path: str, places: tuple[Path, ...], allow_local: bool) -> None
         raise Refused(
             "remote_url",
             f"The remote {path} is a path on this host: talking to it starts a shell and its own hooks here.",
-            "If that is what you want, allow it with --allow-local-remote.",
+            "If that is what you want, set GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES=true.",
         )
     if any(Path(path).resolve().is_relative_to(place) for place in places):
         raise Refused(

@@ -7,14 +7,13 @@ import shutil
 
 from executor.errors import Failed, Problem
 from executor.git.drift import Binding, drift
-from executor.git.push_plan import HEADS, TAGS, Known, plan_push
+from executor.git.push_plan import HEADS, NEW, OLD, TAGS, Wanted
 from executor.git.pushing import local_commit, remote_of
 from executor.git.questions import (
     head,
     in_progress,
     index_gitlinks,
     index_tree,
-    refs,
     remotes,
     resolve,
     text,
@@ -24,11 +23,11 @@ from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
 from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote
+from executor.git.run_push import intent_of
 from executor.git.transfer import ls_remote
 from executor.policy.model import AddParams, Command, CommitParams, Contact, Decision, Operation, PushParams, Request
 
-__all__ = ["Binding", "bind", "drift"]
+__all__ = ["NEW", "OLD", "Binding", "bind", "drift"]
 
 _STASH_ENTRIES = 100
 # Options whose value is a commit, or a branch that is moved or followed.
@@ -36,6 +35,15 @@ _NAMES_COMMIT = frozenset(
     {"--onto", "--source", "--fixup", "--squash", "--reuse-message", "--set-upstream-to", "--create",
      "--force-create", "-C", "-B", "-b", "-c", "-u"}
 )  # fmt: skip
+# Commands that build on HEAD; the others mean the same wherever it is, and the agent may commit while they wait.
+_FROM_HEAD = frozenset(
+    {"commit", "merge", "rebase", "cherry-pick", "revert", "reset", "pull", "stash", "stash push", "stash pop",
+     "stash apply", "bisect start", "notes add", "restore"}
+)  # fmt: skip
+_MAKES_BRANCH = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
+_ABOUT_OTHERS = frozenset(
+    {"-d", "-D", "--delete", "-m", "-M", "--move", "-u", "--set-upstream-to", "--unset-upstream"}
+)
 _FOLLOWS_UPSTREAM = frozenset({"merge", "rebase", "pull"})
 _ABOUT_REMOTES = frozenset(
     {"fetch", "pull", "ls_remote", "remote_config", "remote_show", "remote_update", "remote_prune"}
@@ -73,10 +81,11 @@ def bind(git: Git, request: Request, decision: Decision) -> Binding:
     """
     found = _Gathering(git)
     command = getattr(decision, "command", None)
-    at = head(git)
-    found.thing("HEAD is on", HEADS + at.branch if at.branch is not None else "no branch")
-    found.name("HEAD", at.commit)
-    found.thing("in progress", in_progress(git))
+    if _builds_on_head(request, command):
+        at = head(git)
+        found.thing("HEAD is on", HEADS + at.branch if at.branch is not None else "no branch")
+        found.name("HEAD", at.commit)
+        found.thing("in progress", in_progress(git))
     if command is not None:
         _bind_command(found, command)
     else:
@@ -91,6 +100,17 @@ def bind(git: Git, request: Request, decision: Decision) -> Binding:
     )
 
 
+def _builds_on_head(request: Request, command: Command | None) -> bool:
+    if command is None:
+        return request.operation in (Operation.GIT_COMMIT, Operation.GIT_RECOVER)
+    given = {name for name, _ in command.options}
+    if command.subcommand in ("checkout", "switch"):
+        return not command.operands and (bool(given & _MAKES_BRANCH) or bool(command.paths))
+    if command.subcommand in ("tag", "branch"):  # a name made without a start is made at HEAD
+        return len(command.operands) < 2 and not given & _ABOUT_OTHERS
+    return command.subcommand in _FROM_HEAD or "--continue" in given or "--abort" in given
+
+
 def _bind_typed(found: _Gathering, request: Request, argv: tuple[str, ...]) -> None:
     match request.params:
         case CommitParams():
@@ -102,7 +122,6 @@ def _bind_typed(found: _Gathering, request: Request, argv: tuple[str, ...]) -> N
             _index_tree(found)
             found.unbound[_FILES] = None
         case PushParams(branch=named):
-            found.ids.clear()
             branch = named or (argv[1] if len(argv) > 1 else None) or head(found.git).branch
             if branch is None:
                 raise Failed("detached_head", "HEAD is on no branch, so there is none to push.", "Name the branch.")
@@ -112,14 +131,16 @@ def _bind_typed(found: _Gathering, request: Request, argv: tuple[str, ...]) -> N
 
 
 def _bind_push(found: _Gathering, branch: str) -> None:
-    new, remote = local_commit(found.git, branch), remote_of(found.git, branch)
-    old = ls_remote(found.git, remote, [HEADS + branch]).get(HEADS + branch)
+    new, remote, ref = local_commit(found.git, branch), remote_of(found.git, branch), HEADS + branch
     _bind_address(found, remote)
-    found.thing(HEADS + branch, new)
-    found.thing(f"{HEADS}{branch} at {remote}", old)
-    found.ids["new"] = new
-    if old is not None:
-        found.ids["old"] = old
+    _bind_move(found, remote, ref, ls_remote(found.git, remote, [ref]).get(ref), new)
+
+
+def _bind_move(found: _Gathering, remote: str, ref: str, old: str | None, new: str | None) -> None:
+    """Bind what a push moves: `ref` at `remote`, from `old` to `new` (None: there is none)."""
+    found.thing(f"{ref} at {remote}", old)
+    found.thing(f"what goes to {ref}", new)
+    found.ids[OLD + ref], found.ids[NEW + ref] = old or "", new or ""
 
 
 def _bind_recovery(found: _Gathering) -> None:
@@ -246,20 +267,17 @@ def _index_tree(found: _Gathering) -> str | None:
 
 
 def _bind_push_command(found: _Gathering, command: Command) -> None:
-    git = found.git
-    remote, *refspecs = command.operands or (default_remote(git),)
-    theirs = ls_remote(git, remote)
-    _bind_address(found, remote)
-    known = Known(frozenset(refs(git, "refs/")), frozenset(theirs), head(git).branch)
-    for wanted in plan_push(refspecs, command.options, known):
-        found.thing(f"{wanted.destination} at {remote}", theirs.get(wanted.destination))
-        if wanted.source is not None:
-            kind = "object" if wanted.destination.startswith(TAGS) else "commit"
-            found.name(wanted.source, resolve(git, wanted.source, kind))
-    if any(name == "--follow-tags" for name, _ in command.options):
-        for ref, object_id in sorted(refs(git, TAGS).items()):
-            if ref not in theirs:
-                found.name(ref, object_id)
+    intent = intent_of(found.git, command)
+    _bind_address(found, intent.remote)
+    for one in intent.wanted:
+        old, new = intent.theirs.get(one.destination), _pushed(found.git, one)
+        _bind_move(found, intent.remote, one.destination, old, new)
+
+
+def _pushed(git: Git, one: Wanted) -> str | None:
+    if one.source is None:
+        return None
+    return resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit")
 
 
 def _bind_address(found: _Gathering, remote: str) -> None:

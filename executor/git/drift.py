@@ -22,8 +22,8 @@ class Binding:
     """What one decision depends on.
 
     `things` maps what a person calls it ("HEAD", "main at origin") to what it is: an object id, a ref, a word; None
-    is "there is none". `ids` are the names (or, for typed operations, "tree", "new", "old") that the runner checks
-    once more itself. `unbound` says what will be taken as it is when the operation runs.
+    is "there is none". `ids` are the names that the runner checks once more itself; for a commit "tree", for a push
+    `new:REF` and `remote:REF` ("" for no object). `unbound` says what will be taken as it is when the operation runs.
     """
 
     repo: str

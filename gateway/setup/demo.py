@@ -90,7 +90,7 @@ class Show:
 
     def play(self, step: Step) -> None:
         """Raise the flag, let the operator act, print what each of them sees, and compare the end."""
-        print(heading(f"\n* {step.title}"))
+        print("\n" + heading(f"* {step.title}"))
         _tell("agent", f"writes {step.flag}: {step.body.strip()}" if step.body.strip() else f"touches {step.flag}")
         before = _now()
         self._world.raise_flag(step.flag, step.body)
@@ -125,18 +125,19 @@ def demo() -> int:
             show = Show(world)
             _prologue(world)
             for title, steps in _acts(world):
-                print(heading(f"\n=== {title} " + "=" * (WIDTH - 5 - len(title))))
+                print("\n" + heading(f"=== {title} " + "=" * (WIDTH - 5 - len(title))))
                 for step in steps:
                     show.play(step)
             _epilogue(world, show)
     except Problem as problem:
-        print(heading(f"\nThe demo ended early: {problem}", "bad"))
+        print("\n" + heading("The demo ended early.", "bad"))
+        print(visible(str(problem), multiline=True))
         return 1
     seconds = time.monotonic() - started
     if show.wrong:
-        print(heading(f"\n{len(show.wrong)} steps did not come out right ({seconds:.0f} s).", "bad"))
+        print("\n" + heading(f"{len(show.wrong)} steps did not come out right ({seconds:.0f} s).", "bad"))
         return 1
-    print(heading(f"\nEvery step came out right ({seconds:.0f} s). Nothing is left behind.", "good"))
+    print("\n" + heading(f"Every step came out right ({seconds:.0f} s). Nothing is left behind.", "good"))
     return 0
 
 
@@ -158,7 +159,7 @@ def _prologue(world: World) -> None:
 
 
 def _epilogue(world: World, show: Show) -> None:
-    print(heading("\n=== What the audit log says " + "=" * (WIDTH - 28)))
+    print("\n" + heading("=== What the audit log says " + "=" * (WIDTH - 28)))
     published = (world.shared / "commands.log").read_text().splitlines()
     _tell("agent", "the end of commands.log:\n" + "\n".join(published[-4:]))
     _tell("operator", "ops-gateway audit verify\n" + world.ops_gateway("audit", "verify"))

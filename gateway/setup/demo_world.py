@@ -149,7 +149,6 @@ class World:
             "GATEWAY_REPO_DIR": str(self.work),
             "GATEWAY_STATE_DIR": str(self.state),
             "GATEWAY_HOST_NAME": "demo-host",
-            "GATEWAY_ENV_FILE": str(self.root / "no.env"),
             "GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES": "true",
             "GATEWAY_LOG_LEVEL": "WARNING",
         }

@@ -132,7 +132,7 @@ def test_a_path_on_this_host_is_no_remote_unless_it_is_allowed(scene: Scene) -> 
     plan = plan_adoption(scene.paths, scene.runner)
 
     assert plan.remotes == ()
-    assert any("--allow-local-remote" in line for line in plan.lines())
+    assert any("GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES" in line for line in plan.lines())
     assert any("no remote is left" in line for line in plan.lines())
 
 

@@ -96,7 +96,7 @@ MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("cherry-pick main..dev", move_dev, "refs/heads/dev moved"),
     ("branch -D dev", move_dev, "refs/heads/dev moved"),
     ("checkout dev", move_dev, "refs/heads/dev moved"),
-    ("checkout dev", detach, "HEAD is on moved"),
+    ("checkout -b topic", detach, "HEAD is on moved"),
     ("reset --hard HEAD~1", stage, "what is staged moved"),
     ("rebase --onto dev HEAD~1", move_dev, "refs/heads/dev moved"),
     ("commit -m words", stage, "what is staged moved"),
@@ -104,8 +104,8 @@ MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("stash pop", stash, "stash@{0} is there now"),
     ("stash drop", stash, "stash@{0} is there now"),
     ("push origin main", push_as_colleague, "refs/heads/main at origin moved"),
-    ("push origin main", move_main, "refs/heads/main moved"),
-    ("push --force origin dev:main", move_dev, "refs/heads/dev moved"),
+    ("push origin main", move_main, "what goes to refs/heads/main moved"),
+    ("push --force origin dev:main", move_dev, "what goes to refs/heads/main moved"),
     ("push origin main", other_address, "address of origin moved"),
     ("fetch origin main:dev", move_dev, "refs/heads/dev moved"),
     ("remote set-url origin https://example.org/p.git", other_address, "address of origin moved"),
@@ -133,6 +133,21 @@ def test_flag_030_what_moves_while_a_command_waits_is_seen_and_named(
     assert any(words in sentence for sentence in drift(shown, now)), drift(shown, now)
 
 
+UNMOVED = ["fetch origin", "checkout dev", "branch -d dev", "tag v2 dev", "push origin dev"]
+
+
+@pytest.mark.parametrize("line", UNMOVED)
+def test_what_does_not_build_on_head_waits_undisturbed_while_the_agent_commits(
+    repository: Adopted, line: str
+) -> None:
+    git = repository.open()
+    shown = bind(git, *command(line))
+
+    move_main(repository)
+
+    assert bind(git, *command(line)).digest == shown.digest
+
+
 def test_the_names_that_are_bound_are_those_that_the_runner_can_check_again(repository: Adopted) -> None:
     git = repository.open()
     ids = bind(git, *command("merge dev")).ids
@@ -158,7 +173,7 @@ def test_a_typed_push_is_bound_to_what_goes_and_what_it_goes_over(repository: Ad
 
     found = bind(repository.open(), *typed(Operation.GIT_PUSH, PushParams("main")))
 
-    assert found.ids == {"new": repository.ref("refs/heads/main"), "old": old}
+    assert found.ids == {"new:refs/heads/main": repository.ref("refs/heads/main"), "remote:refs/heads/main": old}
     assert f"address of origin: {repository.remote}" in found.lines()
 
 
