@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 from executor.errors import Refused
 from executor.git import refusals
+from executor.git.command_specs import NUMBER_OPTION, CommandSpec, OptionSpec, Takes
 from executor.git.remote_operands import Effect
-from executor.git.table import NUMBER_OPTION, CommandSpec, OptionSpec, Table, Takes
+from executor.git.table import Table
 
 
 @dataclass(frozen=True, slots=True)

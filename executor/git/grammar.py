@@ -13,10 +13,11 @@ from dataclasses import dataclass
 from executor.errors import Refused
 from executor.git import refusals
 from executor.git.command_line import Line, read
+from executor.git.command_specs import CommandSpec, Form
 from executor.git.lexer import LINE_LIMIT, WORD_LIMIT
 from executor.git.remote_operands import Effect
 from executor.git.revisions import ends_of, is_clear_revision
-from executor.git.table import CommandSpec, Form, Table, load
+from executor.git.table import Table, load
 from executor.git.text import require_visible
 from executor.policy.model import Command, Contact
 
@@ -38,9 +39,9 @@ class _Fit:
 
 
 class _Unfit(Exception):
-    """A form does not fit; a later `stage` came nearer to fitting."""
+    """A form does not fit; a later `stage` (and then a later word) came nearer to fitting."""
 
-    def __init__(self, stage: int, refused: Refused) -> None:
+    def __init__(self, stage: tuple[int, int], refused: Refused) -> None:
         super().__init__(stage)
         self.stage = stage
         self.refused = refused
@@ -92,7 +93,7 @@ def _choose(table: Table, spec: CommandSpec, line: Line) -> _Fit:
         try:
             return _fit(table, spec, form, line)
         except _Unfit as unfit:
-            if nearest is None or unfit.stage > nearest.stage:
+            if nearest is None or unfit.stage >= nearest.stage:
                 nearest = unfit
     assert nearest is not None, "the table gives every command a form"
     raise nearest.refused
@@ -100,19 +101,21 @@ def _choose(table: Table, spec: CommandSpec, line: Line) -> _Fit:
 
 def _fit(table: Table, spec: CommandSpec, form: Form, line: Line) -> _Fit:
     if foreign := line.given - form.options:
-        raise _Unfit(0, refusals.combination(spec, form, foreign))
+        raise _Unfit((0, 0), refusals.combination(spec, form, foreign))
     if form.needs and not form.needs & line.given:
-        raise _Unfit(1, refusals.needs(spec, form))
+        raise _Unfit((1, 0), refusals.needs(spec, form))
     kinds = _kinds(form, len(line.operands), line.after)
     if kinds is None:
-        raise _Unfit(2, refusals.operands(spec, form))
+        raise _Unfit((2, 0), refusals.operands(spec, form))
     before = tuple(zip(kinds, line.operands, strict=False))
     behind = zip(kinds[len(before) :], line.after or (), strict=True)
-    try:
-        effects = [effect for kind, word in (*before, *behind) if (effect := table.check(kind, word)) is not None]
-    except Refused as refused:
-        raise _Unfit(3, refused) from None
-    return _Fit(form, before, tuple(effects))
+    effects = []
+    for index, (kind, word) in enumerate((*before, *behind)):
+        try:
+            effects.append(table.check(kind, word))
+        except Refused as refused:
+            raise _Unfit((3, index), refused) from None
+    return _Fit(form, before, tuple(effect for effect in effects if effect is not None))
 
 
 def _kinds(form: Form, before: int, after: tuple[str, ...] | None) -> list[str] | None:
@@ -131,7 +134,7 @@ def _kinds(form: Form, before: int, after: tuple[str, ...] | None) -> list[str] 
         # Once `--` was said, what stands before it is no path.
         kind = "rev" if operand.kind == _EITHER and after is not None else operand.kind
         kinds += [kind] * (operand.least + taken)
-    ended = len(kinds) if after is None or not form.operands else before
+    ended = before if form.behind_dashes or (after is not None and form.operands) else len(kinds)
     if spare < 0 or len(kinds) > before or len(kinds) != ended:
         return None
     rest = total - len(kinds)

@@ -34,7 +34,8 @@ from executor.git.revisions import (
 Check = Callable[[str], Effect | None]
 
 _SIGNATURE = re.compile(r"%[-+ ]?G|%\(\*?signature")
-_SORT_KEY = re.compile(r"-?(?:v(?:ersion)?:)?\*?[a-z][A-Za-z:-]*", re.ASCII)
+_HUGE = re.compile(r"\d{5,}")  # git pads to it: one line would take the memory of the host
+_SORT_KEY = re.compile(r"-?(?:v(?:ersion)?:)?\*?[a-z][A-Za-z-]*(?::[a-z-]+)?", re.ASCII)
 _STRATEGY_OPTION = re.compile(r"[a-z][a-z-]*(?:=[A-Za-z0-9_][A-Za-z0-9%._/-]*)?", re.ASCII)
 _LINE_RANGE = re.compile(
     r"(?:/(?:[^/\\]|\\.)*/|\d+)(?:,(?:/(?:[^/\\]|\\.)*/|[+-]?\d+)?)?|,\d+|\^?:[^:]+",  # 1,10  /re/,+5  :function
@@ -53,6 +54,13 @@ def _message(word: str) -> None:
 def _format(word: str) -> None:
     if _SIGNATURE.search(word.replace("%%", "")):
         raise Refused("signature_check", "%G… and %(signature) start a signature program", "leave them out")
+
+    _date_format(word)
+
+
+def _date_format(word: str) -> None:
+    if _HUGE.search(word):
+        raise Refused("bad_value", "a width of more than four digits in a format", "write a smaller one")
 
 
 def _sort(word: str) -> None:
@@ -96,6 +104,20 @@ def _matching(pattern: str, example: str) -> Check:
     return check
 
 
+def _identity_key(key: str) -> Check:
+    """The one setting `key`, where others are asked for too."""
+
+    def check(word: str) -> None:
+        if word != key:
+            raise Refused(
+                "setting_of_the_host",
+                f"{word!r} cannot be set here: only user.name and user.email can",
+                "go on without it; the other settings are the host's",
+            )
+
+    return check
+
+
 CHECKS: Mapping[str, Check] = {
     # paths
     "path": check_path,
@@ -121,12 +143,16 @@ CHECKS: Mapping[str, Check] = {
     "text": _text,
     "message": _message,
     "format": _format,
+    "date-format": _date_format,
     "sort": _sort,
+    "name-key": _identity_key("user.name"),
+    "email-key": _identity_key("user.email"),
     "person": _person,
     "email": _email,
     # small values
     "number": _matching(r"\d{1,9}", "10"),
-    "numbers": _matching(r"\d{1,9}(?:,\d{1,9}){0,3}", "80,40"),
+    "width": _matching(r"\d{1,4}", "80"),
+    "widths": _matching(r"\d{1,4}(?:,\d{1,4}){0,3}", "80,40"),
     "percent": _matching(r"\d{1,9}%?(?:/\d{1,9}%?)?", "90%"),
     "word": _matching(r"[A-Za-z0-9*][A-Za-z0-9._*,/-]*", "a plain word"),
     "line-range": _line_range,

@@ -16,7 +16,7 @@ _RELEASE = re.compile(r"v?\d+(?:\.\d+)+(?:[-.+]?[0-9A-Za-z][0-9A-Za-z.+-]*)?", r
 def ref_name_problem(name: str) -> str | None:
     """Return why `name` cannot be the short name of a branch or tag, or None.
 
-    Beyond git's own rules: no leading `-` or `+`, not `HEAD`, nothing hidden or disguised, and short enough for a file.
+    Beyond git's own rules: no leading `-` or `+`, not `HEAD`, nothing hidden or disguised, short enough for a file.
     """
     if not name:
         return "it is empty"

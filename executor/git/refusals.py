@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 from executor.errors import Refused
-from executor.git.table import CommandSpec, Form, OperandSpec, Table
+from executor.git.command_specs import CommandSpec, Form, OperandSpec
+from executor.git.table import Table
 from executor.git.text import describe_character
 
 _SHOWN = 60  # characters of a foreign word in a message
@@ -56,7 +57,7 @@ def option(table: Table, spec: CommandSpec, name: str, word: str | None = None) 
     """An option that the table does not hold for this command. `word` is the bundle in which it stood."""
     inside = f" (in {_quoted(word)})" if word is not None and word != name else ""
     message = f"git {spec.name} {_quoted(name)}{inside} is not allowed here"
-    hint = table.option_hints.get(f"{spec.name} {name}") or table.option_hints.get(name)
+    hint = table.option_hints.get((spec.name.split()[0], name)) or table.option_hints.get(("", name))
     if not hint and name.startswith("--"):
         full = sorted(known for known in spec.options if known.startswith(name)) if len(name) > 2 else []
         near = full or get_close_matches(name, sorted(o for o in spec.options if o.startswith("--")), n=3, cutoff=0.7)

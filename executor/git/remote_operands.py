@@ -71,7 +71,7 @@ def _refspec(word: str) -> tuple[bool, str, str | None]:
     source, colon, destination = body.partition(":")
     if "*" in body:
         _bad("bad_refspec", f"{word!r} holds a wildcard", "name each branch")
-    if body in {"", ":", "-", "tag"} or ":" in destination or (colon and not destination):
+    if body in {"", ":", "-", "tag"} or ".." in source or ":" in destination or (colon and not destination):
         _bad("bad_refspec", f"{word!r} is not understood", "write BRANCH, SOURCE:BRANCH or refs/tags/NAME")
     if source:
         check_commit(source)

@@ -102,5 +102,11 @@ def check_ref(word: str) -> None:
 
 def check_pattern(word: str) -> None:
     """A glob over ref names: `feature/*`, `refs/heads`, `v1.[0-9]*`."""
-    if not word or word.startswith(("-", "/", "~", ":")) or "://" in word or components_problem(word.split("/")):
+    if (
+        not word
+        or word.startswith(("-", "/", "~", ":"))
+        or ":/" in word
+        or "::" in word
+        or components_problem(word.split("/"))
+    ):
         raise Refused("bad_value", f"{word!r} is not a pattern of ref names", "for example 'feature/*'")

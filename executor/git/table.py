@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 from executor.errors import ConfigError, Refused
-from executor.git.lexer import WORD_LIMIT
+from executor.git.command_specs import CommandSpec, Form, OperandSpec, OptionSpec, Takes
 from executor.git.operands import CHECKS, MULTILINE_KINDS
 from executor.git.remote_operands import Effect
 from executor.git.text import require_visible
@@ -26,8 +26,6 @@ from executor.policy.model import Contact, RiskClass
 _Member = TypeVar("_Member", bound=Enum)
 
 TABLE_PATH = Path(__file__).with_name("commands.toml")
-NUMBER_OPTION = "-#"  # how the table writes -1, -20, …
-
 # Who runs a command; commands.toml says what each does.
 RUNNERS = frozenset(
     {
@@ -39,7 +37,7 @@ RUNNERS = frozenset(
 _FORM_KEYS = frozenset(
     {
         *("why", "class", "raise", "contact", "treeless_from", "runner", "inject"),
-        *("as", "options", "needs", "operands", "paths", "dashes", "options_first"),
+        *("as", "options", "needs", "operands", "paths", "behind_dashes", "dashes", "options_first"),
     }
 )
 _OPTION = re.compile(
@@ -49,63 +47,6 @@ _OPTION = re.compile(
 _OPERAND = re.compile(r"(?P<kind>[a-z-]+)(?P<many>[?*+]?)")
 
 
-class Takes(Enum):
-    """Whether and where an option takes a value."""
-
-    NOTHING = "nothing"
-    JOINED = "joined"  # perhaps, in the same word
-    VALUE = "value"  # always, in the same word or the next
-    NEXT = "next"  # the next word, if there is one
-
-
-@dataclass(frozen=True, slots=True)
-class OptionSpec:
-    name: str
-    takes: Takes
-    kind: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class OperandSpec:
-    kind: str
-    many: str = ""  # "" one, "?" at most one, "*" any number, "+" at least one
-
-    @property
-    def least(self) -> int:
-        return int(self.many in {"", "+"})
-
-    @property
-    def spare(self) -> int:
-        """How many more than `least` it can take."""
-        return {"": 0, "?": 1}.get(self.many, WORD_LIMIT)
-
-
-@dataclass(frozen=True, slots=True)
-class Form:
-    """One way to use a command: with these options, this and not another is what it does."""
-
-    options: frozenset[str]
-    needs: frozenset[str]  # one of these must be given; empty: none needed
-    operands: tuple[OperandSpec, ...]
-    paths: OperandSpec | None  # what follows the operands or `--`; None: nothing
-    dashes: bool  # `--` ends the command even without paths, so that git takes no name for a path
-    options_first: bool  # git reads no options after the first operand
-    risk: RiskClass
-    raises: Mapping[str, Effect]  # by option
-    contact: Contact
-    treeless_from: int | None  # needs no work tree from so many revisions on, if no word can be a path
-    runner: str
-    inject: tuple[str, ...]
-    why: str
-
-
-@dataclass(frozen=True, slots=True)
-class CommandSpec:
-    name: str
-    options: Mapping[str, OptionSpec]  # of all forms together: what git's one parser of this command reads
-    forms: tuple[Form, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Table:
     """The whole table. `choices` are the allowed values by kind, glob patterns. Hints are for refusals."""
@@ -113,7 +54,7 @@ class Table:
     commands: Mapping[str, CommandSpec]
     choices: Mapping[str, tuple[str, ...]]
     short_forms: Mapping[str, str]
-    option_hints: Mapping[str, str]
+    option_hints: Mapping[tuple[str, str], str]  # by command ("" is every one) and option
     command_hints: Mapping[str, str]
 
     def check(self, kind: str, word: str) -> Effect | None:
@@ -150,7 +91,23 @@ def parse(text: str) -> Table:
             _wrong(short, f"is short for {full!r}, which is no command")
     if both := set(commands) & set(hints.get("commands", {})):
         _wrong(", ".join(both), "is allowed and has a hint for being refused")
-    return Table(commands, choices, data.get("short_forms", {}), hints.get("options", {}), hints.get("commands", {}))
+    return Table(
+        commands=commands,
+        choices=choices,
+        short_forms=data.get("short_forms", {}),
+        option_hints=_option_hints(hints.get("options", {})),
+        command_hints=hints.get("commands", {}),
+    )
+
+
+def _option_hints(entries: Mapping[str, str]) -> dict[tuple[str, str], str]:
+    found = {}
+    for key, hint in entries.items():
+        words = key.split()
+        options = [word for word in words if word.startswith("-")]
+        names = [word for word in words if not word.startswith("-")] or [""]
+        found.update({(name, option): hint for name in names for option in options})
+    return found
 
 
 class _Reader:
@@ -195,6 +152,7 @@ class _Reader:
             needs=needs,
             operands=self._operands(name, entry.get("operands", "")),
             paths=paths[0] if paths else None,
+            behind_dashes=entry.get("behind_dashes", False),
             dashes=entry.get("dashes", False),
             options_first=entry.get("options_first", False),
             risk=_member(name, RiskClass, entry.get("class")),

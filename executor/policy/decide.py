@@ -114,7 +114,7 @@ def _require_branch(branch: str, facts: Facts) -> None:
         if looks_like_release(branch):
             raise Refused(
                 "no_such_branch",
-                f"{branch!r} is named like a release tag and cannot be confirmed to be a branch without the repository",
+                f"{branch!r} is named like a release and cannot be confirmed to be a branch without the repository",
                 "git_push takes a branch; for a tag use git_cmd with: git push origin refs/tags/NAME",
             )
         return
