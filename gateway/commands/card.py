@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from datetime import datetime
 
+from executor.git.push_report import PushFacts, lines
 from executor.record.approvals import Approval
 from executor.record.requests import RequestRow
 from gateway.approvals.decisions import DIGEST_SHORT
 from gateway.commands.terminal import age, exactly, heading, paragraph
 
 CARD_LIMIT = 64 * 1024  # characters; nobody reads more than that before saying yes
+_LABELS = {"depends_on": "bound to"}
 _SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id", "agent_says"})
 
 
@@ -43,7 +45,11 @@ def _facts(shown: Mapping[str, object]) -> Iterator[str]:
     for name, value in shown.items():
         if name in _SHOWN_ELSEWHERE or value in (None, "", [], {}):
             continue
-        yield paragraph(name.replace("_", " ")[:9], as_words(value))
+        if name == "push" and isinstance(value, list):
+            for facts in value:
+                yield paragraph("push", "\n".join(lines(PushFacts.from_data(facts))))
+            continue
+        yield paragraph(_LABELS.get(name, name.replace("_", " ")[:9]), as_words(value))
 
 
 def as_words(value: object) -> str:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from executor.git.push_report import PushFacts, PushKind
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record import approvals, controls, requests
@@ -21,6 +22,14 @@ from gateway.commands.card import CARD_LIMIT
 from gateway.schedule import word
 
 DIGEST = "ab" * 32
+PUSH = PushFacts(
+    remote="origin",
+    url="https://example.org/shop.git",
+    ref="refs/heads/main",
+    old="b" * 40,
+    new="c" * 40,
+    kind=PushKind.REWRITE,
+)
 TOKEN = "ghp_" + "a1B2" * 9
 
 
@@ -66,7 +75,7 @@ def asked(
             risk=RiskClass.FORCE,
             reasons=["rewinds a remote branch"],
             quorum=quorum,
-            shown={"branch": "main", "commits": ["abc first", "def second"]},
+            shown={"depends_on": ["main abc first", "origin def second"], "push": [PUSH.to_data()]},
             expires_at=expires,
         )
 
@@ -92,6 +101,8 @@ def test_a31_pending_shows_all_that_a_decision_depends_on_with_nothing_hidden(
         "rewinds a remote branch",
         "abc first",
         "def second",
+        "Drops 0 commits",
+        "bbbbbbbbbb -> cccccccccc at origin",
         "in 60 min",
         DIGEST[:12],
     ):
