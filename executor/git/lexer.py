@@ -17,7 +17,19 @@ LINE_LIMIT = 8 * 1024  # bytes
 WORD_LIMIT = 64
 
 _BLANK = " \t"
-_SHELL = frozenset(";&|<>`$(){}\\")
+_QUOTE_IT = "there is no shell here: put quotes around text"
+_ONE_COMMAND = "raise one flag for each command"
+_NOT_EXPANDED = "nothing is expanded here: write the value itself, or put text in single quotes"
+_NO_REDIRECTION = "leave it out: output and errors are in the result anyway"
+# What a shell acts upon, and how to do without.
+_SHELL = {
+    **dict.fromkeys("(){}\\", _QUOTE_IT),
+    **dict.fromkeys(";&\n", _ONE_COMMAND),
+    **dict.fromkeys("`$", _NOT_EXPANDED),
+    **dict.fromkeys("<>", _NO_REDIRECTION),
+    "|": "there are no pipes here: limit the output with options such as -n 20, or work on the result",
+    "#": "leave comments out; put quotes around text",
+}
 # Unquoted brackets that belong to git's own syntax: HEAD@{1}, v1^{commit}, --format=%(refname:short).
 _GIT_BRACKETS = re.compile(r"[@^]\{[^\s{}()`$;&|<>\\#'\"]*\}|%\([A-Za-z0-9_*:=,.%/+-]*\)", re.ASCII)
 _QUOTE_MAY_FOLLOW = re.compile(r"|.*[=:]|-[A-Za-z0-9]+", re.DOTALL)  # nothing yet, --x= or HEAD:, -m
@@ -57,7 +69,7 @@ def split(line: str) -> tuple[str, ...]:
 def _word(text: str, at: int) -> tuple[str, int]:
     """Return the word that begins at `at`, and where it ends."""
     if text[at] == "#":
-        _refuse("a comment cannot follow a command")
+        _refuse("#", "a comment cannot follow a command")
     word, closed = "", False  # closed: a quote has just ended
     while at < len(text) and text[at] not in _BLANK:
         if text[at] in "\"'":
@@ -80,9 +92,9 @@ def _plain(text: str, at: int) -> tuple[str, int]:
     if brackets:
         return brackets[0], brackets.end()
     if text[at] == "\n":
-        _refuse("it has several lines")
-    if text[at] in _SHELL:
-        _refuse(f"{text[at]!r} stands outside quotes")
+        _refuse("\n", "it has several lines")
+    if text[at] in _SHELL and text[at] != "#":  # inside a word it is an ordinary character
+        _refuse(text[at], f"{text[at]!r} stands outside quotes")
     return text[at], at + 1
 
 
@@ -98,12 +110,8 @@ def _quoted(text: str, at: int) -> tuple[str, int]:
     return value, found.end()
 
 
-def _refuse(why: str) -> NoReturn:
-    raise Refused(
-        "compound_command",
-        f"this is not one plain git command: {why}",
-        "there is no shell here: raise one flag for each command, and put quotes around text",
-    )
+def _refuse(character: str, why: str) -> NoReturn:
+    raise Refused("compound_command", f"this is not one plain git command: {why}", _SHELL[character])
 
 
 def quote(words: Iterable[str]) -> str:

@@ -81,6 +81,22 @@ def test_what_a_shell_would_act_upon_is_refused(line: str, code: str) -> None:
     assert caught.value.hint
 
 
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("git log | head -5", "-n 20"),
+        ("git add . && git commit", "one flag for each command"),
+        ("git status 2>&1", "errors are in the result"),
+        ("git log $BRANCH", "write the value itself"),
+        ("git log (x)", "quotes around text"),
+    ],
+)
+def test_the_hint_says_how_to_do_without_a_shell(line: str, hint: str) -> None:
+    with pytest.raises(Refused) as caught:
+        split(line)
+    assert hint in caught.value.hint
+
+
 visible_words = st.lists(
     st.text(max_size=40).filter(lambda word: hidden_character(word, lines=True) is None), min_size=1, max_size=12
 )

@@ -96,14 +96,11 @@ def test_every_hint_for_an_option_is_for_one_that_is_not_allowed() -> None:
 
 # --- the table against git itself
 
-SAMPLES = dict(
-    pair.split("/", 1)
-    for pair in """
-    number/3 width/3 widths/3 percent/50 text/x format/%H date-format/iso word/all rev/HEAD commit/HEAD pattern/x
-    message/m line-range/1,1:f path/f branch/main new-branch/new sort/refname email/a@b.c lease/main
-    strategy-option/ours
-    """.split()
-)
+_SAMPLE_WORDS = """
+number/3 width/3 widths/3 percent/50 text/x format/%H date-format/iso word/all rev/HEAD commit/HEAD pattern/x
+message/m line-range/1,1:f path/f branch/main new-branch/new sort/refname email/a@b.c lease/main strategy-option/ours
+"""
+SAMPLES = dict(pair.split("/", 1) for pair in _SAMPLE_WORDS.split())
 _NOT_KNOWN = re.compile(
     r"unknown option|unknown switch|unrecognized argument|invalid option|takes no value|^usage: git rev-list",
     re.MULTILINE,
