@@ -102,7 +102,7 @@ def test_a31_pending_shows_all_that_a_decision_depends_on_with_nothing_hidden(
         "abc first",
         "def second",
         "Drops 0 commits",
-        "bbbbbbbbbb -> cccccccccc at origin",
+        "at origin (https://example.org/shop.git)",
         "in 60 min",
         DIGEST[:12],
     ):
