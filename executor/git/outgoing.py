@@ -13,17 +13,9 @@ from executor.git.added_lines import AddedLine, added_lines
 from executor.git.questions import HEADS, resolve, text
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
+from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS
 
 COMMITS_LIMIT = 2_000  # commits whose changes are looked at
-PATCH_SECONDS = 120.0
-# Attributes decide what git takes for text, and an agent writes them (`*.env -diff`). With neither an index nor a
-# work tree to read them from there are none. An index of this name is never created.
-NO_INDEX = "no-index"
-# Plumbing, told everything that a configuration could say otherwise.
-PATCH = (
-    "--patch", "--find-renames", "-l400", "--no-ext-diff", "--no-textconv", "--no-color", "--full-index",
-    "--ignore-submodules=none", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/",
-)  # fmt: skip
 
 
 def outgoing_secret(git: Git, branch: str | None) -> str | None:

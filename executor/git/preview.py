@@ -10,8 +10,10 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from executor.errors import Failed
 from executor.git.binding import Binding
-from executor.git.preview_changes import involved_lines, lost_lines, staged_lines
+from executor.git.preview_changes import involved_lines, staged_lines
+from executor.git.preview_losses import lost_lines
 from executor.git.push_facts import full_diff, push_facts
 from executor.git.push_plan import HEADS, NEW, OLD, TAGS
 from executor.git.push_report import PushFacts, PushKind
@@ -37,19 +39,22 @@ REFS_SHOWN = 8  # pushes of more refs name them all in what the approval binds
 def preview(git: Git, request: Request, decision: Ask, binding: Binding) -> dict[str, object]:
     """Return what `request` would change as JSON can hold it; {} where there is nothing to say beyond its words.
 
-    Keys: `push` (facts of each ref, see `PushFacts.from_data`), `diff` (text), `plan`, `loses`, `involves`, `stages`
-    (lines of text). Asks nothing over the network and changes nothing. Raises Failed.
+    Keys: `push` (facts of each ref, see `PushFacts.from_data`), `diff` (text), `plan`, `loses`, `involves`, `stages`,
+    `unseen` (lines of text). Asks nothing over the network and changes nothing. Raises Failed.
     """
     command = decision.command
     if request.operation is Operation.GIT_PUSH or (command is not None and command.runner == "push"):
         return _push(git, decision, binding)
     if request.operation is Operation.GIT_RECOVER:
         return _lines(plan=_plan(git))
-    return _lines(
-        loses=lost_lines(git, command) if command is not None else (),
-        involves=involved_lines(git, command) if command is not None else (),
-        stages=staged_lines(git, request, command),
-    )
+    try:
+        return _lines(
+            loses=lost_lines(git, command) if command is not None else (),
+            involves=involved_lines(git, command) if command is not None else (),
+            stages=staged_lines(git, request, command),
+        )
+    except Failed as problem:  # what cannot be previewed may still be asked for: operators see that, and decide
+        return _lines(unseen=(f"What this would change could not be looked up: {problem.message}",))
 
 
 def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:

@@ -7,10 +7,10 @@ C23; the remote's commit is not here) the facts say so instead of guessing.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from executor.errors import Failed
-from executor.git.outgoing import NO_INDEX, PATCH, commit_secrets
+from executor.git.outgoing import commit_secrets
 from executor.git.push_plan import HEADS, TAGS
 from executor.git.push_report import FileStat, PushFacts, PushKind, lines
 from executor.git.questions import ahead_behind, identity, is_ancestor, is_shallow, refs, remotes, resolve, text
@@ -26,7 +26,7 @@ from executor.git.risk_facts import (
     risks_of_paths,
     skips_ci,
 )
-from executor.git.tree_changes import tree_changes
+from executor.git.tree_changes import empty_tree, tree_changes, tree_patch
 
 __all__ = [
     "COMMITS_SHOWN",
@@ -41,7 +41,6 @@ __all__ = [
 
 COMMITS_SHOWN = 50
 FILES_SHOWN = 200
-DIFF_SECONDS = 120.0
 _BASES_TRIED = 5
 # Branches that others build on, by their names; also where a new branch is taken to have begun.
 _SHARED = ("main", "master", "trunk", "develop", "production", "staging", "release")
@@ -70,62 +69,62 @@ def push_facts(git: Git, remote: str, ref: str, new: str | None, old: str | None
     """
     theirs, ours = (resolve(git, end) if end else None for end in (old, new))
     move = _Move(remote, ref, old, new, theirs, ours, _kind(git, ref, (old, theirs), (new, ours)))
+    url = mask_userinfo(remotes(git).get(remote, ""))
+    notes = (*([_CUT] if is_shallow(git) else []), *([_NOT_HERE] if old and not theirs else []))
+    facts = PushFacts(remote, url, ref, old, new, move.kind, notes=notes)
+    return _with_files(git, move, _with_commits(git, move, facts))
+
+
+def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
     commits, total = _published(git, move)
     dropped, dropped_total = _dropped(git, move)
-    counts = ahead_behind(git, ours, theirs) if ours and theirs else None
-    base = _base(git, move)
-    changes, unseen = _changes(git, base, ours)
+    counts = ahead_behind(git, move.ours, move.theirs) if move.ours and move.theirs else None
     author = identity(git)
-    strangers = risks_of_commits(commits, author.email if author else None)
-    return PushFacts(
-        remote=remote,
-        url=mask_userinfo(remotes(git).get(remote, "")),
-        ref=ref,
-        old=old,
-        new=new,
-        kind=move.kind,
+    return replace(
+        facts,
         ahead=counts[0] if counts else None,
         behind=counts[1] if counts else None,
         commits=commits,
         commits_total=total,
         dropped=dropped,
         dropped_total=dropped_total,
+        risks=(*_risks_of_move(git, move), *risks_of_commits(commits, author.email if author else None)),
+        secrets=commit_secrets(git, move.ours, _theirs(move)) if move.ours and total else (),
+    )
+
+
+def _with_files(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
+    base = _base(git, move)
+    changes, unseen = _changes(git, base, move.ours)
+    return replace(
+        facts,
         base=base,
         files=tuple(FileStat(c.path, c.status, c.added, c.deleted, c.old_path) for c in changes[:FILES_SHOWN]),
         files_total=len(changes),
         added_total=sum(c.added or 0 for c in changes),
         deleted_total=sum(c.deleted or 0 for c in changes),
-        risks=by_severity((*_risks_of_move(git, move), *unseen, *risks_of_paths(changes), *strangers)),
-        secrets=commit_secrets(git, ours, _theirs(move)) if ours and total else (),
-        notes=(*([_CUT] if is_shallow(git) else []), *([_NOT_HERE] if old and not theirs else [])),
+        risks=by_severity((*facts.risks, *unseen, *risks_of_paths(changes))),
     )
 
 
 def full_diff(git: Git, facts: PushFacts, limit_bytes: int) -> tuple[bytes, bool]:
-    """Return the whole diff of a push as text for a file, and whether it was cut at `limit_bytes`. Raises Failed."""
+    """Return the whole diff of a push as text for a file, and whether it was cut at `limit_bytes`.
+
+    Of a diff that is too large to be made there is nothing, and it counts as cut. Raises Failed.
+    """
     ours = resolve(git, facts.new) if facts.new else None
     if facts.base is None or ours is None:
         return b"", False
-    return diff(git, facts.base, ours, limit_bytes)
-
-
-def diff(git: Git, old: str, new: str, limit_bytes: int) -> tuple[bytes, bool]:
-    """Return the diff between two trees and whether it was cut; of one too large to be made, nothing."""
     try:
-        done = git.local(
-            ["diff-tree", "-r", *PATCH, "--stat=120", old, new, "--"],
-            index=git.paths.tmp / NO_INDEX,
-            deadline=DIFF_SECONDS,
-            exact=True,
-        )
+        patch = tree_patch(git, facts.base, ours, "--stat=120")
     except Failed as problem:
         if problem.code != "output_too_large":
             raise
         return b"", True
-    if len(done.stdout) <= limit_bytes:
-        return done.stdout, False
+    if len(patch) <= limit_bytes:
+        return patch, False
     # by whole lines: of a secret cut in two nobody could tell that it is one
-    return done.stdout[: done.stdout.rfind(b"\n", 0, limit_bytes) + 1], True
+    return patch[: patch.rfind(b"\n", 0, limit_bytes) + 1], True
 
 
 def commit_facts(
@@ -205,7 +204,7 @@ def _base(git: Git, move: _Move) -> str | None:
         done = git.local(["merge-base", move.ours, known[name]], check=False, exact=True)
         if done.exit_code == 0:
             return text(done.stdout).strip()
-    return text(git.local(["hash-object", "-t", "tree", "--stdin"]).stdout).strip()
+    return empty_tree(git)
 
 
 def _changes(git: Git, base: str | None, ours: str | None) -> tuple[tuple[ChangedPath, ...], tuple[RiskFact, ...]]:

@@ -103,7 +103,7 @@ def _all_lines(facts: PushFacts) -> Iterator[str]:
     yield f"{_short(facts.old)} -> {_short(facts.new)} at {facts.remote} ({facts.url})"
     yield from _warnings(facts)
     yield from facts.notes
-    if facts.kind in (PushKind.REWRITE, PushKind.DELETION, PushKind.UNKNOWN):
+    if facts.dropped_total != 0:
         yield from _commit_lines("Drops", facts.dropped, facts.dropped_total)
     if facts.commits_total:
         yield from _commit_lines("Publishes", facts.commits, facts.commits_total)

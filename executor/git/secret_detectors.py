@@ -1,7 +1,8 @@
 """detect-secrets' detectors as this project uses them: their patterns alone, chosen and configured one by one.
 
-`analyze_string` of a detector is its pattern; `analyze_line`, which may ask a service whether a secret works, is
-never called. Importing this module is slow (it brings `requests`): import it when there is something to look at.
+Of a detector only `denylist` or `analyze_string` is used, which are patterns; `analyze_line`, which may ask a service
+whether a secret works, is never called. Importing this module is slow (it brings `requests`): import it when there
+is something to look at.
 """
 
 from __future__ import annotations
@@ -21,7 +22,6 @@ from detect_secrets.plugins.high_entropy_strings import (
     HexHighEntropyString,
     HighEntropyStringsPlugin,
 )
-from detect_secrets.plugins.jwt import JwtTokenDetector
 from detect_secrets.plugins.keyword import REGEX_BY_FILETYPE, KeywordDetector
 from detect_secrets.plugins.mailchimp import MailchimpDetector
 from detect_secrets.plugins.npm import NpmDetector
@@ -38,15 +38,14 @@ from detect_secrets.util.filetype import FileType, determine_file_type
 from executor.git.secret_signs import is_environment
 
 # Kind, detector, and what must stand in a text before its pattern is tried (empty: the pattern is cheap anywhere).
-# Left out are those whose pattern fits ordinary text (Artifactory, public IP addresses, the IBM family), and
-# addresses with a password and private keys, for which `secret_signs` and `secrets` have stricter rules.
+# Left out are those whose pattern fits ordinary text (Artifactory, public IP addresses, the IBM family), and web
+# tokens, addresses with a password and private keys, for which `secret_signs` has rules of its own.
 _TOKENS: tuple[tuple[str, type[RegexBasedDetector], tuple[str, ...]], ...] = (
     ("an AWS key", AWSKeyDetector, ("AKIA", "ASIA", "ABIA", "ACCA", "A3T", "aws", "AWS", "Aws")),
     ("an Azure storage key", AzureStorageKeyDetector, ("AccountKey=",)),
     ("a Discord bot token", DiscordBotTokenDetector, (".",)),
     ("a GitHub token", GitHubTokenDetector, ("ghp_", "gho_", "ghu_", "ghs_", "ghr_")),
     ("a GitLab token", GitLabTokenDetector, ("gl", "GR1348941")),
-    ("a JSON web token", JwtTokenDetector, ("eyJ",)),
     ("a Mailchimp key", MailchimpDetector, ("-us",)),
     ("an npm token", NpmDetector, (":_authToken=",)),
     ("an OpenAI key", OpenAIDetector, ("T3BlbkFJ",)),
@@ -61,6 +60,7 @@ _TOKENS: tuple[tuple[str, type[RegexBasedDetector], tuple[str, ...]], ...] = (
 BASE64_LIMIT = 4.5  # bits a character; detect-secrets' own default
 HEX_LIMIT = 3.0
 _RANDOM_MIN = 24  # characters: shorter strings reach the limits by chance
+_TOKEN_MIN = 16  # characters: a shorter group of a pattern is the token's prefix (`ghp`), not the token
 _NAMES_LIMIT = 8  # telling names on one line; more is data, and costly to search
 _NAME = re.compile(r"pass|pwd|secret|contrase|key", re.I)
 _TELLING = re.compile(r"key|token|secret|salt|auth|passw|cred|signature", re.I)
@@ -85,7 +85,7 @@ class Detectors:
         """Yield (kind, value) of what carries its kind in itself."""
         for kind, detector, needles in self._tokens:
             if any(needle in text for needle in needles):
-                yield from ((kind, value) for value in detector.analyze_string(text))
+                yield from ((kind, value) for value in _values(detector, text))
 
     def named_values(self, path: str, text: str) -> Iterator[str]:
         """Yield values that stand under a telling name: in quotes in code, also without in files of settings."""
@@ -102,7 +102,7 @@ class Detectors:
                 yield value
         for value in self._hex.analyze_string(text):
             digest = len(value) in _DIGEST_LENGTHS and not _TELLING.search(text)
-            if not digest and self._is_random(self._hex, value, text):
+            if not digest and not value.isdigit() and self._is_random(self._hex, value, text):
                 yield value
 
     def _is_random(self, detector: HighEntropyStringsPlugin, value: str, text: str) -> bool:
@@ -120,3 +120,13 @@ class Detectors:
             or is_sequential_string(value)
             or is_likely_id_string(value, text)
         )
+
+
+def _values(detector: RegexBasedDetector, text: str) -> Iterator[str]:
+    """Yield what the detector's patterns match, but for what is only a piece of a longer run, as in encoded data."""
+    for pattern in detector.denylist:
+        for match in pattern.finditer(text):
+            before = text[match.start() - 1 : match.start()]
+            if not (before.isalnum() or before == "+"):
+                captured = max((group or "" for group in match.groups()), key=len, default="")
+                yield captured if len(captured) >= _TOKEN_MIN else match[0]

@@ -48,11 +48,23 @@ _ROWS = (
     "0123456789" * 4,
 )
 _ROW_MIN = 10
+_SETTING = re.compile(r"""\s*(?:export\s+)?([A-Za-z_][\w.-]*)\s*=\s*["']?([^\s"'#]{4,})""")
+_SETTING_NAME = re.compile(r"pass(?:word|wd|phrase)?$|pwd$|secret|token|key$|salt$|dsn$|credential", re.I)
+_NOTHING = frozenset({"null", "none", "true", "false", "local", "localhost", "secret", "password"})
 _ADDRESS = re.compile(r"""://[^\s:/?#@"'<>]{0,100}:([^\s/?#@"'<>]{1,200})@""")
 _ADDRESS_PASSWORD_MIN = 4
 _COMMON = frozenset(
     {"pass", "password", "passwd", "secret", "postgres", "root", "user", "guest", "admin", "token", "pwd"}
 )
+# what the redactor's forms are called here, by what they are found by; the others are called by that
+_FORM_KINDS = {
+    ":": "a bot token",
+    "%3a": "a bot token",
+    "eyj": "a JSON web token",
+    "aiza": "a Google key",
+    "ya29.": "a Google token",
+}
+_IDENTIFIER = re.compile(r"[a-z]+(?:[-_.][a-z]+)*(?:[-_.]\d{1,4})?")  # `app-tls-2024` names a thing
 _ENTROPY_MIN = 2.8  # bits a character: "aaaaaaaa1" has 0.5, "hunter2hunter2" 2.8, ten random letters 3.3
 _VALUE_MIN = 8
 _CHUNK, _OVERLAP = 1024, 160  # characters: patterns that could run over a whole line stay cheap, tokens stay whole
@@ -99,13 +111,16 @@ def has_password_in_address(text: str) -> bool:
     )
 
 
-def looks_random(value: str, path: str) -> bool:
-    """Say whether a value under a telling name is more than a word; in a file of settings every value is."""
-    if len(value) < (4 if is_environment(path) else _VALUE_MIN) or any(c.isspace() for c in value):
-        return False
-    if is_environment(path):
-        return True
-    return any(c.isdigit() for c in value) and any(c.isalpha() for c in value) and entropy(value) >= _ENTROPY_MIN
+def looks_random(value: str) -> bool:
+    """Say whether a value under a telling name is more than a word."""
+    return (
+        len(value) >= _VALUE_MIN
+        and not any(c.isspace() for c in value)
+        and not _IDENTIFIER.fullmatch(value)
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+        and entropy(value) >= _ENTROPY_MIN
+    )
 
 
 def entropy(value: str) -> float:
@@ -122,15 +137,38 @@ def chunks(text: str) -> Iterator[str]:
 
 def token_forms_in(text: str) -> Iterator[str]:
     """Yield the kind of each token that the redactor would mask as a whole and that is no example."""
+    for needle, found, masked in _masked_in(text):
+        if masked == MASK and not (is_example(found) or row_of_characters(found)):
+            yield _FORM_KINDS.get(needle) or f"a token ({needle}…)"
+
+
+def named_values_in(text: str) -> Iterator[str]:
+    """Yield the values that the redactor would mask because of the name, or the header, before them."""
+    for needle, found, masked in _masked_in(text):
+        head, mask, tail = masked.partition(MASK)
+        if head and mask and "://" not in needle:
+            yield found[len(head) : len(found) - len(tail)]
+
+
+def setting_in(text: str) -> str | None:
+    """Return the value that a line `NAME=value` of an environment file gives to a name that tells of a secret."""
+    found = _SETTING.match(text)
+    if found is None or found[2].lower() in _NOTHING or not _SETTING_NAME.search(found[1]):
+        return None
+    return found[2]
+
+
+def _masked_in(text: str) -> Iterator[tuple[str, str, str]]:
+    """Yield (needle, what matched, what the redactor makes of it) for each form of secret that `text` holds."""
     lowered = text.lower()
     for form in FORMS:
         needle = next((needle for needle in form.needles if needle in lowered), None)
-        if needle is None:
-            continue
-        for match in form.pattern.finditer(text):
-            masked = match.expand(form.replacement) if isinstance(form.replacement, str) else form.replacement(match)
-            if masked == MASK and not (is_example(match[0]) or row_of_characters(match[0])):
-                yield f"a token ({needle}…)" if needle.isalnum() or needle[-1] in "_-" else "a token"
+        for match in form.pattern.finditer(text) if needle is not None else ():
+            replaced = (
+                match.expand(form.replacement) if isinstance(form.replacement, str) else form.replacement(match)
+            )
+            if replaced != match[0]:
+                yield needle or "", match[0], replaced
 
 
 class KeyWatch:

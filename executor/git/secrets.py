@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from executor.git.added_lines import AddedLine
@@ -21,12 +22,15 @@ from executor.git.secret_signs import (
     KeyWatch,
     chunks,
     has_password_in_address,
+    is_environment,
     is_example,
     is_generated,
     is_test,
     looks_random,
     may_hold_secret,
+    named_values_in,
     row_of_characters,
+    setting_in,
     token_forms_in,
 )
 
@@ -86,16 +90,19 @@ def _tokens_in(text: str) -> Iterator[str]:
         for kind, value in detectors.tokens(piece):
             if not (is_example(value) or row_of_characters(value)):
                 yield kind
-        if has_password_in_address(piece):
-            yield "a password in an address"
         yield from token_forms_in(piece)
 
 
 def _likely_in(path: str, text: str) -> str | None:
     if len(text) > LINE_LIMIT or is_generated(path) or is_test(path):
         return None
+    if has_password_in_address(text):
+        return "a password in an address"
+    if is_environment(path) and (value := setting_in(text)) and not is_example(value):
+        return "a value under a secret's name"
     detectors = _detectors()
-    if any(looks_random(value, path) and not is_example(value) for value in detectors.named_values(path, text)):
+    named = chain(detectors.named_values(path, text), named_values_in(text))
+    if any(looks_random(value) and not is_example(value) for value in named):
         return "a value under a secret's name"
     if any(not is_example(value) for value in detectors.random_strings(text)):
         return "a random-looking string"

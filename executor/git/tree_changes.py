@@ -5,11 +5,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from executor.git.outgoing import NO_INDEX, PATCH
 from executor.git.questions import split_z, text
 from executor.git.repository import Git
 from executor.git.risk_facts import GITLINK, SYMLINK, ChangedPath
 
+PATCH_SECONDS = 120.0
+# Attributes decide what git takes for text, and an agent writes them (`*.env -diff`). With neither an index nor a
+# work tree to read them from there are none. An index of this name is never created.
+NO_INDEX = "no-index"
+# Plumbing, told everything that a configuration could say otherwise. Submodules are not left out: between two trees
+# they are only ids, and nested repositories are not looked into.
+COMPARING = (
+    "--find-renames", "-l400", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none",
+)  # fmt: skip
+PATCH = (
+    *COMPARING, "--patch", "--no-color", "--full-index", "--submodule=short", "--src-prefix=a/", "--dst-prefix=b/",
+)  # fmt: skip
 _LOOKED_AT = 20_000  # paths whose size is asked for
 _LINK_BYTES = 300  # of a symbolic link's target that are shown
 _ABSENT = "000000"
@@ -19,14 +30,29 @@ def tree_changes(git: Git, old: str, new: str) -> tuple[ChangedPath, ...]:
     """Return the paths that differ between the trees of two objects, renames as one. Raises Failed, also
     `output_too_large`. Starts two processes, three where there are new symbolic links.
     """
-    options = [option for option in PATCH if option != "--patch"]
     done = git.local(
-        ["diff-tree", "-r", "-z", "--raw", "--numstat", *options, old, new, "--"],
+        ["diff-tree", "-r", "-z", "--raw", "--numstat", "--no-abbrev", *COMPARING, old, new, "--"],
         index=git.paths.tmp / NO_INDEX,
+        deadline=PATCH_SECONDS,
         exact=True,
     )
     found, blobs = parse_changes(done.stdout)
     return _with_contents(git, found, blobs)
+
+
+def tree_patch(git: Git, old: str, new: str, *options: str) -> bytes:
+    """Return the patch between the trees of two objects. Raises Failed, also `output_too_large`."""
+    return git.local(
+        ["diff-tree", "-r", *PATCH, *options, old, new, "--"],
+        index=git.paths.tmp / NO_INDEX,
+        deadline=PATCH_SECONDS,
+        exact=True,
+    ).stdout
+
+
+def empty_tree(git: Git) -> str:
+    """Return the id of the tree without files, in this repository's kind of ids."""
+    return text(git.local(["hash-object", "-t", "tree", "--stdin"]).stdout).strip()
 
 
 def parse_changes(output: bytes) -> tuple[list[ChangedPath], list[str]]:
