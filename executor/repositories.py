@@ -10,7 +10,7 @@ from executor.config import ExecutorConfig, RepositoryConfig
 from executor.errors import Refused
 from executor.git.gitfile import repository_lock
 from executor.git.paths import RepositoryPaths
-from executor.git.repository import Git, open_repository
+from executor.git.repository import Deadlines, Git, open_repository
 from executor.sandbox.process import ProcessRunner
 
 
@@ -40,8 +40,14 @@ class Repositories:
     def open(self, name: str) -> Git:
         """Return git for repository `name`, having looked that it is safe. Raises Refused (see `open_repository`)."""
         each = self._configured(name)
+        limits = self._config.limits
         return open_repository(
-            self.paths(name), self._runner, each.access, self._cancel, shared_dir=self._config.shared_dir
+            self.paths(name),
+            self._runner,
+            each.access,
+            self._cancel,
+            shared_dir=self._config.shared_dir,
+            deadlines=Deadlines(limits.deadline_seconds, limits.network_deadline_seconds),
         )
 
     @contextmanager

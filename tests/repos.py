@@ -13,7 +13,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
-from executor.git.repository import Git, RemoteAccess, RepositoryPaths, open_repository
+from executor.git.repository import Deadlines, Git, RemoteAccess, RepositoryPaths, open_repository
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
 
@@ -99,8 +99,16 @@ class Adopted:
     def tree(self) -> Path:
         return self.paths.work_tree
 
-    def open(self, access: RemoteAccess = LOCAL_ACCESS, runner: ProcessRunner | None = None) -> Git:
-        return open_repository(self.paths, runner or process_runner(), access)
+    def open(
+        self,
+        access: RemoteAccess = LOCAL_ACCESS,
+        runner: ProcessRunner | None = None,
+        *,
+        submodules: bool = False,
+        deadlines: Deadlines | None = None,
+    ) -> Git:
+        made = runner or process_runner()
+        return open_repository(self.paths, made, access, submodules=submodules, deadlines=deadlines)
 
     def write(self, name: str, content: str | bytes) -> Path:
         target = self.tree / name

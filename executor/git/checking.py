@@ -10,12 +10,10 @@ from executor.git.repository import Git
 from executor.outcome import Outcome
 from executor.policy.model import Contact
 
-STATUS_SECONDS = 120.0
-
 
 def status(git: Git) -> Outcome:
     """Return what `git status` says. The hot path: one process."""
-    done = git.local(["status", "--ignore-submodules=all"], contact=Contact.READ, deadline=STATUS_SECONDS)
+    done = git.local(["status", "--ignore-submodules=all"], contact=Contact.READ)
     output = spoken(done)
     return succeeded(("git", "status"), output, files={"git_status.txt": output}, truncated=done.truncated)
 

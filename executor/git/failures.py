@@ -193,9 +193,11 @@ def failure(arguments: Sequence[str], exit_code: int, stderr: bytes) -> Failed:
 def timeout(arguments: Sequence[str], seconds: float, *, remote: bool) -> TimedOut:
     """Return the TimedOut for a git process that was ended after `seconds`."""
     hint = (
-        "The remote may be down or waiting for something that cannot be typed here; try again later."
+        "The remote may be down or waiting for something that cannot be typed here; try again later. "
+        "An operator can set GATEWAY_NETWORK_DEADLINE_SECONDS."
         if remote
-        else "A very large tree, or a FIFO in place of a file, can cause this."
+        else "A FIFO in place of a file can cause this; for a very large tree an operator can set "
+        "GATEWAY_DEADLINE_SECONDS."
     )
     what = f"git {arguments[0] if arguments else ''}".strip()
     return TimedOut("remote_timeout" if remote else "timeout", f"{what} was ended after {seconds:g} seconds.", hint)

@@ -44,7 +44,6 @@ from executor.git.transfer import RefChange, update_refs
 from executor.outcome import Outcome, State
 from executor.policy.model import Contact
 
-_STEP_SECONDS = 300.0
 _ARGV = ("git_recover",)
 
 
@@ -237,7 +236,7 @@ def _gitlinks_of_target(git: Git, decided: RecoveryPlan) -> tuple[str, ...]:
 
 def _change(git: Git, args: list[str]) -> None:
     with backed_out(git, allowed=git.submodules):
-        git.local(args, contact=Contact.WRITE, deadline=_STEP_SECONDS)
+        git.local(args, contact=Contact.WRITE)
 
 
 _DO: Mapping[StepKind, Callable[[_Walk, Step], str]] = {

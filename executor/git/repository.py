@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed, Refused
@@ -23,7 +24,7 @@ from executor.sandbox.confinement import Profile
 from executor.sandbox.environment import base_environment, git_environment
 from executor.sandbox.process import Completed, ProcessRunner
 
-__all__ = ["Git", "RemoteAccess", "RepositoryPaths", "open_repository"]
+__all__ = ["Deadlines", "Git", "RemoteAccess", "RepositoryPaths", "open_repository"]
 
 GIT_PROGRAM = Path("/usr/bin/git")
 OLDEST_GIT = (2, 34)  # the oldest that is tested with; 2.32 brought GIT_CONFIG_GLOBAL and unfollowed .gitattributes
@@ -46,6 +47,14 @@ _CONFIG: tuple[tuple[str, str], ...] = (
 _VARIABLES = {"GIT_OPTIONAL_LOCKS": "0"}  # a status must not take the index lock of whatever comes next
 
 
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """How long one git process may take, in seconds: on this host, and when it talks to a remote."""
+
+    local: float = 120.0
+    network: float = 300.0
+
+
 class Git:
     """Starts git in one repository. Made by `open_repository`, which checks it first.
 
@@ -61,9 +70,11 @@ class Git:
         cancel: threading.Event | None = None,
         *,
         submodules: bool = False,
+        deadlines: Deadlines | None = None,
     ) -> None:
         self.paths = paths
         self.submodules = submodules
+        self.deadlines = deadlines or Deadlines()
         self.access = access or RemoteAccess()
         self._runner = runner
         self._cancel = cancel
@@ -75,7 +86,7 @@ class Git:
         *,
         contact: Contact = Contact.NONE,
         stdin: bytes = b"",
-        deadline: float = 60.0,
+        deadline: float | None = None,
         exact: bool = False,
         index: Path | None = None,
         env: Mapping[str, str] | None = None,
@@ -84,8 +95,9 @@ class Git:
         """Run `git args` on the local repository and return how it ended.
 
         `contact` says whether the work tree is there at all, to read or to write. `exact` is for output that is
-        parsed. `index` is another index file, in `paths.tmp` or the git directory. `deadline` is in seconds.
-        Raises TimedOut when it passes, and with `check` Failed (with a code of `failures`) for a non-zero exit code.
+        parsed. `index` is another index file, in `paths.tmp` or the git directory. `deadline` is in seconds, the
+        repository's own unless given. Raises TimedOut when it passes, and with `check` Failed (with a code of
+        `failures`) for a non-zero exit code.
         """
         work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
         extra = {**_VARIABLES, **(env or {})}
@@ -99,9 +111,9 @@ class Git:
             config=(*_CONFIG, ("core.bare", "false")),
             extra=extra,
         )
-        return self._run(
-            args, environment, work_tree, local_profile(self.paths, contact), stdin, deadline, exact, check
-        )
+        profile = local_profile(self.paths, contact)
+        seconds = self.deadlines.local if deadline is None else deadline
+        return self._run(args, environment, work_tree, profile, stdin, seconds, exact, check)
 
     def transfer(
         self,
@@ -110,14 +122,14 @@ class Git:
         address: RemoteAddress | None = None,
         objects: bool = False,
         stdin: bytes = b"",
-        deadline: float = 120.0,
+        deadline: float | None = None,
         exact: bool = False,
         check: bool = True,
     ) -> Completed:
         """Run `git args` on the transfer repository, where no work tree is visible, and return how it ended.
 
-        Without an `address` there is no network. With `objects` new objects go into the local repository's store.
-        Raises as `local` does.
+        Without an `address` there is no network, and the deadline is the one of local work. With `objects` new
+        objects go into the local repository's store. Raises as `local` does.
         """
         config = (*_CONFIG, ("core.bare", "true"))
         extra = dict(_VARIABLES)
@@ -138,7 +150,9 @@ class Git:
             extra=extra,
         )
         profile = transfer_profile(self.paths, self.access, address, objects=objects)
-        return self._run(args, environment, self.paths.transfer, profile, stdin, deadline, exact, check)
+        usual = self.deadlines.local if address is None else self.deadlines.network
+        seconds = usual if deadline is None else deadline
+        return self._run(args, environment, self.paths.transfer, profile, stdin, seconds, exact, check)
 
     def _run(
         self,
@@ -193,6 +207,7 @@ def open_repository(
     *,
     shared_dir: Path | None = None,
     submodules: bool = False,
+    deadlines: Deadlines | None = None,
 ) -> Git:
     """Return git for the repository at `paths`, having looked that it is safe to start it there.
 
@@ -201,7 +216,7 @@ def open_repository(
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
-    git = Git(paths, runner, access, cancel, submodules=submodules)
+    git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)
     version = _git_version(git)
     if version < OLDEST_GIT:
         raise Refused(

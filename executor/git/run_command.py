@@ -18,7 +18,6 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact, RiskClass
 from executor.sandbox.process import Completed
 
-COMMAND_SECONDS = 300.0
 _ANSWERS_NO = 1  # exit code with which git answers "no" or "different" (grep, diff --exit-code, merge-base …)
 
 
@@ -62,7 +61,7 @@ def _add(git: Git, command: Command) -> Outcome:
     """Staging, in a copy of the index that is looked at before it counts."""
     note = clear_stale_lock(git)
     with draft_index(git) as draft:
-        done = git.local(arguments(command), contact=Contact.READ, index=draft, deadline=COMMAND_SECONDS)
+        done = git.local(arguments(command), contact=Contact.READ, index=draft)
     found = staged(git)
     output = note + spoken(done)
     output += "Staged for the next commit:\n" + listing(f"{letter} {path}" for letter, path in found) + "\n"
@@ -85,7 +84,7 @@ def _commit(git: Git, command: Command) -> Outcome:
 
 
 def _start(git: Git, command: Command) -> Completed:
-    return git.local(arguments(command), contact=command.contact, deadline=COMMAND_SECONDS, check=False)
+    return git.local(arguments(command), contact=command.contact, check=False)
 
 
 def _report(git: Git, command: Command, done: Completed, before: Before | None, note: str = "") -> Outcome:

@@ -28,7 +28,6 @@ from executor.git.verification import verify
 from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact
 
-_MERGE_SECONDS = 300.0
 # Options that say how to bring two sides together; without one a divergence is only named.
 _SAYS_MERGE = frozenset({"--no-rebase", "--no-ff", "--ff", "--squash"})
 # Options that are about the merge or rebase, as git knows them; the others were for fetching.
@@ -67,7 +66,7 @@ def pull(git: Git, command: Command) -> Outcome:
         refuse_gitlinks(tree_gitlinks(git, target))
     arguments = _step(git, command, at, target)
     with backed_out(git, allowed=git.submodules):
-        done = git.local(arguments, contact=Contact.WRITE, deadline=_MERGE_SECONDS, check=False)
+        done = git.local(arguments, contact=Contact.WRITE, check=False)
     verified = verify(git, command, Before(at, {source: target}))
     output = note + spoken(done)
     if done.exit_code != 0:

@@ -11,7 +11,6 @@ from executor.git.questions import HEADS, head, refs, remotes
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
 from executor.git.transfer import (
-    LS_REMOTE_SECONDS,
     TAGS,
     RefChange,
     address_of,
@@ -44,8 +43,7 @@ def ls_remote_command(git: Git, command: Command) -> Outcome:
     """List what a remote has."""
     remote, *patterns = command.operands or (default_remote(git),)
     options = [spelled(*option) for option in command.options]
-    done = git.transfer(["ls-remote", *options, "--", remote, *patterns], address=address_of(git, remote),
-                        deadline=LS_REMOTE_SECONDS)  # fmt: skip
+    done = git.transfer(["ls-remote", *options, "--", remote, *patterns], address=address_of(git, remote))
     return succeeded(command.argv, spoken(done), truncated=done.truncated)
 
 

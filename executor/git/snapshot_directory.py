@@ -21,7 +21,6 @@ _RAW = "* -text -ident -filter !eol !working-tree-encoding\n"
 # Windows' and macOS' notions of a forbidden name make git skip files in silence; these never leave this host.
 EVERY_NAME = ("-c", "core.protectNTFS=false", "-c", "core.protectHFS=false")
 _FAST = ("-c", "core.looseCompression=1")
-READ_SECONDS = 900.0  # the first snapshot of a large tree reads all of it
 
 
 def directory(git: Git) -> Path:
@@ -58,7 +57,6 @@ def run(git: Git, args: Sequence[str], contact: Contact, stdin: bytes = b"", *, 
         [*EVERY_NAME, *_FAST, *args],
         contact=contact,
         stdin=stdin,
-        deadline=READ_SECONDS,
         exact=True,
         env=environment(git),
         check=False,

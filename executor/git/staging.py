@@ -12,8 +12,6 @@ from executor.git.repository import Git
 from executor.outcome import Outcome
 from executor.policy.model import Contact
 
-ADD_SECONDS = 300.0
-
 
 def add(git: Git, paths: Sequence[str]) -> Outcome:
     """Stage `paths` (relative to the work tree, taken literally; "." is everything) and report what is staged.
@@ -24,9 +22,7 @@ def add(git: Git, paths: Sequence[str]) -> Outcome:
     note = clear_stale_lock(git)
     before = _tree(git)
     with draft_index(git) as draft:
-        git.local(
-            ["--literal-pathspecs", "add", "--", *paths], contact=Contact.READ, index=draft, deadline=ADD_SECONDS
-        )
+        git.local(["--literal-pathspecs", "add", "--", *paths], contact=Contact.READ, index=draft)
     found = staged(git)
     changed = _tree(git) != before
     output = note + (

@@ -18,8 +18,6 @@ from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
 
-LS_REMOTE_SECONDS = 60.0
-TRANSFER_SECONDS = 600.0
 TAGS = "refs/tags/"
 _INCOMING = "refs/gateway/incoming"  # in the transfer repository, for as long as one fetch takes
 _SHOWN_CHARACTERS = 2000
@@ -62,7 +60,6 @@ def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, 
     done = git.transfer(
         ["ls-remote", "--quiet", remote, *patterns],
         address=address_of(git, remote),
-        deadline=LS_REMOTE_SECONDS,
         exact=True,
     )
     pairs = (line.split("\t", 1) for line in text(done.stdout).splitlines())
@@ -71,8 +68,9 @@ def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, 
 
 def default_branch(git: Git, remote: str) -> str:
     """Return the branch that the remote's HEAD stands for. Raises Failed("remote_ref_missing") where it says none."""
-    done = git.transfer(["ls-remote", "--quiet", "--symref", remote, "HEAD"], address=address_of(git, remote),
-                        deadline=LS_REMOTE_SECONDS, exact=True)  # fmt: skip
+    done = git.transfer(
+        ["ls-remote", "--quiet", "--symref", remote, "HEAD"], address=address_of(git, remote), exact=True
+    )
     for line in text(done.stdout).splitlines():
         if line.startswith(f"ref: {HEADS}") and line.endswith("\tHEAD"):
             return line.removeprefix(f"ref: {HEADS}").removesuffix("\tHEAD")
@@ -99,8 +97,7 @@ def fetch(
     arguments = ["fetch", "--quiet", "--no-auto-maintenance", "--no-recurse-submodules", *options]
     if prune:
         arguments.append("--prune")
-    git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True,
-                 deadline=TRANSFER_SECONDS)  # fmt: skip
+    git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True)
     return _take_over(git, remote, prune=prune, move_tags=move_tags)
 
 
@@ -116,9 +113,20 @@ def fetch_into(git: Git, remote: str, source: str, destination: str, *, force: b
         raise Failed(
             "branch_in_use", f"{destination} is checked out, so it is not fetched into.", "Use pull instead."
         )
-    git.transfer(["fetch", "--quiet", "--no-tags", "--no-auto-maintenance", "--no-write-fetch-head", "--",
-                  remote, f"+{source}:{_INCOMING}"], address=address_of(git, remote), objects=True,
-                 deadline=TRANSFER_SECONDS)  # fmt: skip
+    git.transfer(
+        [
+            "fetch",
+            "--quiet",
+            "--no-tags",
+            "--no-auto-maintenance",
+            "--no-write-fetch-head",
+            "--",
+            remote,
+            f"+{source}:{_INCOMING}",
+        ],
+        address=address_of(git, remote),
+        objects=True,
+    )
     new = _transfer_refs(git, (_INCOMING,))[_INCOMING]
     git.transfer(["update-ref", "-d", _INCOMING])
     old = refs(git, destination).get(destination)
@@ -148,8 +156,7 @@ def push(
     arguments += ["--dry-run"] * dry_run + ["--atomic"] * (atomic and len(updates) > 1)
     arguments += [f"--force-with-lease={update.ref}:{update.old or ''}" for update in updates]
     specs = [f"{update.new or ''}:{update.ref}" for update in updates]
-    done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote),
-                        deadline=TRANSFER_SECONDS, check=False)  # fmt: skip
+    done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote), check=False)
     results = parse_porcelain(text(done.stdout))
     for ref, (flag, summary) in results.items():
         if flag == "!":

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from executor.git.questions import index_gitlinks, text
 from executor.git.repository import Git
-from executor.git.snapshot_directory import READ_SECONDS, directory, environment, prepare, run
+from executor.git.snapshot_directory import directory, environment, prepare, run
 from executor.policy.model import Contact
 
 _LIST = ("ls-files", "-z", "--exclude-standard")
@@ -110,7 +110,7 @@ def _over_limits(git: Git, present: dict[bytes, int], limits: SnapshotLimits) ->
 
     if not too_much(present) and max(present.values(), default=0) <= limits.file_bytes:
         return {}
-    done = git.local([*_LIST, "--others", "--modified"], contact=Contact.READ, deadline=READ_SECONDS, exact=True)
+    done = git.local([*_LIST, "--others", "--modified"], contact=Contact.READ, exact=True)
     at_risk = {path: present[path] for path in set(_fields(done.stdout)) & present.keys()}
     over = {path: f"{size} bytes" for path, size in at_risk.items() if size > limits.file_bytes}
     rest = {path: size for path, size in at_risk.items() if path not in over}

@@ -15,7 +15,7 @@ from repos import Adopted, adopted_repository, commit_file, plain_git, process_r
 
 from executor.errors import Failed, Refused
 from executor.git.pushing import push_branch
-from executor.git.repository import RemoteAccess, open_repository
+from executor.git.repository import Deadlines, RemoteAccess, open_repository
 from executor.git.transfer import fetch, ls_remote
 
 pytestmark = [pytest.mark.needs("git"), pytest.mark.needs("http-backend")]
@@ -40,9 +40,9 @@ def served(tmp_path: Path) -> Iterator[tuple[Adopted, HttpRemote, RemoteAccess]]
         )
 
 
-def failure(repo: Adopted, access: RemoteAccess) -> Failed:
+def failure(repo: Adopted, access: RemoteAccess, deadlines: Deadlines | None = None) -> Failed:
     with pytest.raises(Failed) as caught:
-        ls_remote(repo.open(access), "origin")
+        ls_remote(repo.open(access, deadlines=deadlines), "origin")
     return caught.value
 
 
@@ -94,11 +94,10 @@ def test_a_certificate_that_is_not_trusted_ends_the_attempt(tmp_path: Path) -> N
         assert failure(repo, replace(access, ca_file=None)).code == "certificate_untrusted"
 
 
-def test_a_server_that_never_answers_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("executor.git.transfer.LS_REMOTE_SECONDS", 0.5)
+def test_a_server_that_never_answers_is_given_up(tmp_path: Path) -> None:
     with served(tmp_path) as (repo, remote, access):
         remote.hang = True
-        assert failure(repo, access).code == "remote_timeout"
+        assert failure(repo, access, Deadlines(network=0.5)).code == "remote_timeout"
 
 
 def test_a_stop_of_the_gateway_ends_a_hanging_transfer(tmp_path: Path) -> None:

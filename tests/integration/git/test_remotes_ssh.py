@@ -13,7 +13,7 @@ from repos import Adopted, adopted_repository, commit_file, plain_git
 
 from executor.errors import Failed, TimedOut
 from executor.git.pushing import push_branch
-from executor.git.repository import RemoteAccess
+from executor.git.repository import Deadlines, RemoteAccess
 from executor.git.transfer import fetch, ls_remote
 
 pytestmark = [pytest.mark.needs("git"), pytest.mark.needs("sshd")]
@@ -38,9 +38,9 @@ def access(server: SshRemote) -> RemoteAccess:
     return RemoteAccess(ssh_key=server.key, known_hosts=server.known_hosts)
 
 
-def failure(repo: Adopted, how: RemoteAccess) -> Failed:
+def failure(repo: Adopted, how: RemoteAccess, deadlines: Deadlines | None = None) -> Failed:
     with pytest.raises(Failed) as caught:
-        ls_remote(repo.open(how), "origin")
+        ls_remote(repo.open(how, deadlines=deadlines), "origin")
     return caught.value
 
 
@@ -94,13 +94,10 @@ def test_a_port_where_nobody_listens_is_unreachable(repo: Adopted, server: SshRe
     assert failure(repo, access(server)).code == "remote_unreachable"
 
 
-def test_a_remote_that_hangs_is_given_up_with_a_hint(
-    repo: Adopted, server: SshRemote, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("executor.git.transfer.LS_REMOTE_SECONDS", 0.5)
+def test_a_remote_that_hangs_is_given_up_with_a_hint(repo: Adopted, server: SshRemote) -> None:
     with silent_listener() as listener:
         plain_git(repo.paths.transfer, "config", "remote.origin.url", f"ssh://git@127.0.0.1:{listener.port}/x.git")
-        caught = failure(repo, access(server))
+        caught = failure(repo, access(server), Deadlines(network=0.5))
 
     assert isinstance(caught, TimedOut)
     assert caught.code == "remote_timeout"
