@@ -9,7 +9,6 @@ import os
 import threading
 from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 from executor.answers import Answers
 from executor.asking import Asking
@@ -19,17 +18,15 @@ from executor.errors import Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.git.rescue import prune_rescues
 from executor.intake import Intake
+from executor.opening import open_store
 from executor.operations import Operations
 from executor.policy.decide import decide
 from executor.policy.model import Decision, Operation, Refuse, Request, RiskClass
 from executor.policy.parameters import from_body
 from executor.protocol.shared_dir import SharedDir
 from executor.record import approvals, controls, requests
-from executor.record.audit import load_or_create_key
-from executor.record.redaction import Redactor
 from executor.record.requests import RequestRow
 from executor.record.retention import prune
-from executor.record.store import Store
 from executor.record.transitions import recover_after_crash
 from executor.repositories import Repositories
 from executor.running import Running
@@ -123,6 +120,9 @@ class Dispatcher:
 
     def expire(self, now: datetime | None = None) -> int:
         """End the approvals that nobody gave in time; return how many. The moment is the record's own."""
+        with self.store.reading() as view:
+            if not approvals.any_due(view):
+                return 0
         with self.store.transaction() as tx:
             due = approvals.expire_due(tx)
         for approval in due:
@@ -212,14 +212,6 @@ class Dispatcher:
             "run_without_confinement": self.config.run_without_confinement,
             "repositories": list(self.repositories.names),
         }
-
-
-def open_store(config: ExecutorConfig) -> Store:
-    """Open the record of this host. Raises ConfigError or Unavailable."""
-    key = load_or_create_key(config.state_dir / "audit.key")
-    url = config.database_url or f"sqlite:///{Path(config.state_dir) / 'gateway.db'}"
-    anchor = config.state_dir / "audit.anchor"
-    return Store.open(url, host=config.host, key=key, anchor=anchor, redactor=Redactor(config.secrets))
 
 
 def _changes_nothing(row: RequestRow) -> bool:

@@ -93,7 +93,7 @@ def record(settings: Settings) -> Iterator[Store]:
 
     Raise Refused for anybody but the owner of the state directory.
     """
-    from executor.dispatch import open_store
+    from executor.opening import open_store
 
     _require_owner(settings)
     store = open_store(executor_config(settings))

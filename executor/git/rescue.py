@@ -64,6 +64,8 @@ def preserve(
     except Refused:
         raise
     except Problem as problem:
+        if problem.code in ("cancelled", "stopping"):
+            raise  # nothing is wrong with what is to be kept
         raise Refused(
             "cannot_preserve",
             f"What the operation could lose could not be kept first, so it was not started: {problem.message}",

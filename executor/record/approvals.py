@@ -200,10 +200,14 @@ def undeliverable(tx: Transaction, request_id: str, why: str) -> bool:
     return approval is not None
 
 
+def any_due(tx: Reading) -> bool:
+    """Return whether the time of an approval has run out, without changing anything."""
+    return tx.connection.execute(_due(tx).limit(1)).first() is not None
+
+
 def expire_due(tx: Transaction) -> tuple[Approval, ...]:
     """End the approvals whose time has run out, and their requests; return them as they now are."""
-    due = _select(tx).where(approvals.c.state == ApprovalState.PENDING, approvals.c.expires_at <= tx.at)
-    found = [_read(row) for row in tx.connection.execute(due.order_by(approvals.c.expires_at))]
+    found = [_read(row) for row in tx.connection.execute(_due(tx).order_by(approvals.c.expires_at))]
     return tuple(_close(tx, row, ApprovalState.EXPIRED, (), "nobody answered in time") for row in found)
 
 
@@ -231,6 +235,10 @@ def latest_of(tx: Reading, request_id: str) -> Approval | None:
     query = _select(tx).where(approvals.c.request_id == request_id).order_by(approvals.c.round.desc()).limit(1)
     row = tx.connection.execute(query).first()
     return _read(row) if row else None
+
+
+def _due(tx: Reading) -> Select[Any]:
+    return _select(tx).where(approvals.c.state == ApprovalState.PENDING, approvals.c.expires_at <= tx.at)
 
 
 def _why_ignored(tx: Reading, approval: Approval, operator: str, digest: str) -> VoteKind | None:
