@@ -24,10 +24,10 @@ _BARE = re.compile(r"[\w./:@+,-]+")  # values that need no quotes to be read as 
 def text_line(event: Event) -> str:
     """Return an event as one line of text: time, number, request, kind, then `name=value` in alphabetical order.
 
-    Values that are not one plain word are JSON. What hides is written out (`display.visible`); secrets were masked
-    when the event was written. No line end.
+    Values that are not one plain word are JSON; what is empty or false is left out (the JSON form has it). What hides
+    is written out (`display.visible`); secrets were masked when the event was written. No line end.
     """
-    told = [f"{name}={_value(value)}" for name, value in sorted(event.data.items())]
+    told = [f"{name}={_value(value)}" for name, value in sorted(event.data.items()) if _says_something(value)]
     return visible(" ".join([event.at, f"#{event.seq}", event.request_id or "-", event.kind, *told]))
 
 
@@ -61,6 +61,10 @@ def export_jsonl(store: Store, path: Path) -> int:
     except OSError as error:
         what = f"the export {path} cannot be written: {error.strerror}"
         raise Unavailable("export_unwritable", what, "check the disk and the path, then export again") from error
+
+
+def _says_something(value: object) -> bool:
+    return value is not None and value is not False and (not isinstance(value, str | list | dict) or bool(value))
 
 
 def _value(value: object) -> str:
