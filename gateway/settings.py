@@ -76,7 +76,17 @@ def _contradictions(settings: Settings) -> list[str]:
     said.extend(
         f"repositories: the name {name} is given twice" for name in sorted({n for n in names if names.count(n) > 1})
     )
-    return said + _misplaced(settings)
+    return said + _half_a_chat(settings) + _misplaced(settings)
+
+
+def _half_a_chat(settings: Settings) -> list[str]:
+    """A bot without a chat has nobody to tell, and a chat without a bot nobody to do it."""
+    token, chat = settings.telegram_bot_token.get_secret_value(), settings.telegram_chat_id
+    if token and chat is None:
+        return ["GATEWAY_TELEGRAM_CHAT_ID: is not set (example: GATEWAY_TELEGRAM_CHAT_ID=-1001234567890)"]
+    if not token and (chat is not None or settings.telegram_operator_ids):
+        return ["GATEWAY_TELEGRAM_BOT_TOKEN: is not set, and the other GATEWAY_TELEGRAM_ settings are"]
+    return []
 
 
 def _unknown_in_files() -> list[str]:

@@ -31,7 +31,10 @@ from gateway import settings_values as values
 AbsolutePath = Annotated[Path, AfterValidator(values.absolute)]
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(values.split_list)]
 Operations = Annotated[tuple[Operation, ...], NoDecode, BeforeValidator(values.operations)]
+Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(values.split_list)]
 PerClass = Annotated[dict[RiskClass, int], NoDecode, BeforeValidator(values.per_class)]
+Token = Annotated[SecretStr, AfterValidator(values.bot_token)]
+ApiUrl = Annotated[str, AfterValidator(values.web_address)]
 HostName = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$")]
 
 
@@ -149,6 +152,29 @@ class Settings(BaseSettings):
     unsafe_allow_local_remotes: bool = _field(
         "Let a remote be a directory of this host. Talking to it starts a shell and that repository's own hooks "
         "here, as the gateway's user.",
+        "false",
+        default=False,
+    )
+    telegram_bot_token: Token = _field(
+        "The token of the bot through which operators are told and asked. Without it the gateway works without "
+        "Telegram, and decisions are taken on the command line.",
+        "123456789:the-token-that-BotFather-gave",
+        default=SecretStr(""),
+    )
+    telegram_chat_id: int | None = _field(
+        "The one chat where operators are: a group's id (it begins with -), or one person's for a private chat.",
+        "-1001234567890",
+        default=None,
+    )
+    telegram_topic_id: int | None = _field("The topic in it, where the group is a forum.", "42", default=None, ge=0)
+    telegram_operator_ids: Numbers = _field(
+        "Who may decide: numeric user ids. An empty list is nobody.", "11111111,22222222", default=()
+    )
+    telegram_api_url: ApiUrl = _field(
+        "A Bot API server of your own, in place of Telegram's.", "http://127.0.0.1:8081", default=""
+    )
+    telegram_quiet: bool = _field(
+        "Do not tell of what ran by itself and went well; everything else is told all the same.",
         "false",
         default=False,
     )

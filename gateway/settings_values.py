@@ -8,10 +8,14 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from executor.policy.model import Operation, RiskClass
 
 _SEPARATORS = re.compile(r"[,\s]+")
 _QUOTES = ("'", '"')
+_TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}")
+_ADDRESS = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+(?:/[A-Za-z0-9._~/-]*)?")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # repository names, as they may stand in a flag's name
 DECIDABLE = tuple(risk for risk in RiskClass if risk is not RiskClass.NEVER)
 
@@ -109,6 +113,20 @@ def absolute(path: Path) -> Path:
 def repository_name(path: Path) -> str:
     """Given a work tree, return the name it goes by: its directory's where that can stand in a flag's name."""
     return path.name if NAME.fullmatch(path.name) else "repo"
+
+
+def bot_token(token: SecretStr) -> SecretStr:
+    """Given a bot's token, return it; raise ValueError if it cannot be one."""
+    if token.get_secret_value() and not _TOKEN.fullmatch(token.get_secret_value()):
+        raise ValueError("is not what BotFather gives: a number, a colon, and letters, digits, - or _")
+    return token
+
+
+def web_address(text: str) -> str:
+    """Given the address of a server, return it without a slash at its end; raise ValueError if it is none."""
+    if text and not _ADDRESS.fullmatch(text):
+        raise ValueError("must be http:// or https://, a host, and perhaps a port and a path")
+    return text.rstrip("/")
 
 
 def sqlite_file(url: str) -> Path | None:

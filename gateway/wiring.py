@@ -68,7 +68,8 @@ def executor_config(settings: Settings) -> ExecutorConfig:
 def secrets(settings: Settings) -> tuple[str, ...]:
     """Given the settings, return the literal secrets in them, which must never be shown."""
     password = urlsplit(settings.database_url.get_secret_value()).password
-    return (unquote(password),) if password else ()
+    token = settings.telegram_bot_token.get_secret_value()
+    return tuple(secret for secret in (unquote(password or ""), token, token.partition(":")[2]) if secret)
 
 
 def redactor(settings: Settings) -> Redactor:

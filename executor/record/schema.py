@@ -135,6 +135,48 @@ controls = Table(
     Column("at", _TIME, nullable=False),
 )
 
+# what the chat shows of a request (or of another subject): one message, and what stands in it
+cards = Table(
+    "cards",
+    metadata,
+    Column("host", _HOST, primary_key=True),
+    Column("subject", _ID, primary_key=True),
+    Column("chat_id", BigInteger, nullable=False),
+    Column("message_id", BigInteger),  # none: not sent, or not known to have been
+    Column("shown", _HASH, nullable=False),  # of what stands there; "" is nothing yet
+    Column("uncertain", Boolean, nullable=False),  # whether a copy of it may stand in the chat beside it
+    Column("menu", String(20), nullable=False),  # which of its keyboards an operator opened
+    Column("reminded", String(100), nullable=False),  # the approval that was reminded of
+    Column("updated_at", _TIME, nullable=False),
+)
+
+# buttons under cards: what comes back from a press is a random token, and this is what it means
+buttons = Table(
+    "buttons",
+    metadata,
+    Column("host", _HOST, primary_key=True),
+    Column("token", String(64), primary_key=True),
+    Column("subject", _ID, nullable=False),
+    Column("approval_id", _ID, nullable=False),
+    Column("digest", _HASH, nullable=False),
+    Column("action", String(20), nullable=False),
+    Column("argument", String(200), nullable=False),
+    Column("message_id", BigInteger),  # of the question that an operator is to reply to
+    Column("used_by", String(100), nullable=False),
+    Column("created_at", _TIME, nullable=False),
+    UniqueConstraint("host", "subject", "approval_id", "action", "argument"),
+    Index("buttons_by_message", "host", "message_id"),
+)
+
+# where the chat stands: which events are reflected in it, which updates were handled, what was said when
+chat_state = Table(
+    "chat_state",
+    metadata,
+    Column("host", _HOST, primary_key=True),
+    Column("name", String(100), primary_key=True),
+    Column("value", Text, nullable=False),
+)
+
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))
 
 
