@@ -6,6 +6,8 @@ from collections.abc import Mapping
 
 from executor.facts import default_branch
 from executor.git.actions import run_operation
+from executor.git.bringing_in import what_comes
+from executor.git.coming_files import standing_in_the_way
 from executor.git.outgoing import outgoing_secret
 from executor.git.questions import local_branches
 from executor.git.recovery_model import NothingToDo
@@ -48,7 +50,7 @@ class Operations:
                 git, request_id, on_step=lambda step, state, detail: self._step(request_id, step, state, detail)
             )
         if decision.risk is not RiskClass.READ:
-            preserve(git, request_id, worktree=_may_change_files(command), embedded=_may_remove(command))
+            _preserve(git, request_id, command)
         if command is not None:
             return run_command(git, command, bound)
         branch = self._branch(git, request.params) if isinstance(request.params, PushParams) else None
@@ -62,9 +64,11 @@ class Operations:
             tx.append(f"recovery.{state}", request_id, {"step": step, "detail": detail})
 
 
-def _may_change_files(command: Command | None) -> bool:
-    return command is not None and command.contact is Contact.WRITE
-
-
-def _may_remove(command: Command | None) -> bool:
-    return command is not None and command.risk is RiskClass.REWRITE and command.subcommand in _REMOVES_DIRECTORIES
+def _preserve(git: Git, request_id: str, command: Command | None) -> None:
+    """Keep what `command` (None: a typed operation, which changes no file) could lose. Raises Refused."""
+    if command is None or command.contact is not Contact.WRITE:
+        preserve(git, request_id, worktree=False)
+        return
+    removes = command.risk is RiskClass.REWRITE and command.subcommand in _REMOVES_DIRECTORIES
+    ignored = standing_in_the_way(git, what_comes(command))
+    preserve(git, request_id, worktree=True, embedded=removes, also=ignored)

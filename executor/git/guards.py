@@ -7,29 +7,16 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import pairwise
 
 from executor.errors import Failed
+from executor.git.bringing_in import what_comes
+from executor.git.coming_files import coming_gitlinks
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.push_plan import NEW, OLD
-from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve, split_z, tree_gitlinks
+from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass
 
-# Commands that bring the trees of commits they name into index and work tree, and what they take when none is named.
-_BRINGS_IN = {
-    "checkout": "HEAD",
-    "switch": "HEAD",
-    "restore": "HEAD",
-    "reset": "HEAD",
-    "merge": "@{upstream}",
-    "rebase": "@{upstream}",
-    "cherry-pick": None,
-    "revert": None,
-    "stash apply": "refs/stash",
-    "stash pop": "refs/stash",
-    "stash branch": "refs/stash",
-}
 _IGNORES_NESTED = "--ignore-submodules=all"
 
 
@@ -75,27 +62,7 @@ def refuse_nested(git: Git, command: Command) -> None:
     looks_around = command.contact in (Contact.READ, Contact.WRITE) and _IGNORES_NESTED not in command.inject
     if looks_around or (command.contact is Contact.WRITE and command.risk is not RiskClass.READ):
         refuse_gitlinks(index_gitlinks(git))
-    if command.subcommand in _BRINGS_IN:
-        default = _BRINGS_IN[command.subcommand]
-        for rev in command.operands or ([default] if default else []):
-            refuse_gitlinks(brought_in(git, rev))
-        for name, value in command.options:
-            if name in ("--source", "-s", "--onto") and value and command.subcommand in ("restore", "rebase"):
-                refuse_gitlinks(brought_in(git, value))
-
-
-def brought_in(git: Git, rev: str) -> tuple[str, ...]:
-    """Return the gitlinks in the tree of `rev`, or in what any commit of the range `rev` touches."""
-    if ".." in rev:
-        done = git.local(
-            ["log", "--format=", "--raw", "-z", "-m", "--no-renames", "--no-abbrev", "--end-of-options", rev, "--"],
-            check=False,
-            exact=True,
-        )
-        fields = split_z(done.stdout)
-        return tuple(sorted({path for meta, path in pairwise(fields) if meta[:15].endswith(" 160000 ")}))
-    commit = resolve(git, "@{-1}" if rev == "-" else rev)
-    return tree_gitlinks(git, commit) if commit is not None else ()
+    refuse_gitlinks(coming_gitlinks(git, what_comes(command)))
 
 
 @contextmanager

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from executor.errors import Failed, Problem, Refused
+from executor.git.bringing_in import Coming
+from executor.git.coming_files import standing_in_the_way
 from executor.git.guards import backed_out
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.index_lock import clear_stale_lock, find_lock
@@ -38,7 +40,7 @@ from executor.git.recovery_model import (
     StepKind,
 )
 from executor.git.repository import Git
-from executor.git.rescue import ignored_in, preserve
+from executor.git.rescue import preserve
 from executor.git.rescue_record import record_ref
 from executor.git.transfer import RefChange, update_refs
 from executor.outcome import Outcome, State
@@ -125,7 +127,9 @@ def _stopped(walk: _Walk, step: Step, problem: Problem, lines: list[str]) -> Out
 
 def _preserve(walk: _Walk, step: Step) -> str:
     goal = _goal(walk.git, walk.plan)
-    also = ignored_in(walk.git, goal) if goal is not None else frozenset[str]()
+    aborts = walk.facts.activity is not None
+    coming = Coming(trees=((goal,) if goal else ()) + (("ORIG_HEAD",) if aborts else ()), resumes=aborts)
+    also = standing_in_the_way(walk.git, coming)
     rescue = preserve(walk.git, walk.request_id, worktree=True, also=also)
     said = "every branch, and the uncommitted work" if rescue.snapshot else "every branch; nothing was uncommitted"
     for name in step.names:

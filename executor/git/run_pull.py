@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from executor.errors import Failed
+from executor.git.bringing_in import Coming
+from executor.git.coming_files import standing_in_the_way
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, refuse_nested
 from executor.git.index_draft import refuse_gitlinks
@@ -21,9 +23,10 @@ from executor.git.questions import (
     tree_gitlinks,
     upstream,
 )
-from executor.git.reports import spoken, succeeded
+from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
 from executor.git.run_transfers import fetch_as_told, follow, given, spelled, told
+from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.verification import verify
 from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact
@@ -45,7 +48,7 @@ def pull(git: Git, command: Command) -> Outcome:
     """Fetch, then bring the current branch to what it follows.
 
     Raises Failed: `detached_head`, `no_upstream`, `non_fast_forward` with how far the sides are apart, `history_cut`
-    (C23); Refused("embedded_repository"). Nothing but tracking refs moved then.
+    (C23), `ignored_in_the_way`; Refused("embedded_repository"). Nothing but tracking refs moved then.
     """
     note = clear_stale_lock(git)
     refuse_nested(git, command)
@@ -64,6 +67,7 @@ def pull(git: Git, command: Command) -> Outcome:
         return succeeded(command.argv, note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
     if not git.submodules:
         refuse_gitlinks(tree_gitlinks(git, target))
+    _check_ignored(git, target)
     arguments = _step(git, command, at, target)
     with backed_out(git, allowed=git.submodules):
         done = git.local(arguments, contact=Contact.WRITE, check=False)
@@ -74,6 +78,20 @@ def pull(git: Git, command: Command) -> Outcome:
         return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
                        {**verified, "effect": False})  # fmt: skip
     return succeeded(command.argv, output, verified=verified, truncated=done.truncated)
+
+
+def _check_ignored(git: Git, target: str) -> None:
+    """Raise Failed where ignored files would be written over: what comes is known only now, so they are not kept."""
+    standing = standing_in_the_way(git, Coming(trees=(target,)))
+    prepare(git)
+    lost = sorted(ignored_among(git, sorted(standing)))
+    if lost:
+        raise Failed(
+            "ignored_in_the_way",
+            "What the remote has was fetched and nothing was merged: it has files where ignored ones stand here:\n"
+            + listing(lost),
+            "Merge it by itself, which keeps these files first (git_cmd: merge @{upstream}), or move them away.",
+        )
 
 
 def _what(git: Git, command: Command, at: Head) -> tuple[str, str, str]:

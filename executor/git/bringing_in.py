@@ -1,0 +1,102 @@
+"""Which commands bring files of commits into the index and the work tree, and of which commits (pure).
+
+Two questions start here: whether an embedded repository would come in, and which files that git does not track would
+be written over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from executor.policy.model import Command
+
+BISECT_BAD = ("refs/bisect/bad", "refs/bisect/new")
+BISECT_GOOD = ("refs/bisect/good-*", "refs/bisect/old-*")
+_STASH = "refs/stash"
+# What each command takes when it is given no revision; "" is nothing.
+_DEFAULT: Mapping[str, str] = {
+    "checkout": "HEAD",
+    "switch": "HEAD",
+    "restore": "HEAD",
+    "reset": "HEAD",
+    "merge": "@{upstream}",
+    "rebase": "@{upstream}",
+    "cherry-pick": "",
+    "revert": "",
+    "stash push": "HEAD",
+    "stash save": "HEAD",
+    "stash apply": _STASH,
+    "stash pop": _STASH,
+    "stash branch": _STASH,
+}
+_RESUMES = frozenset({"--abort", "--continue", "--skip"})
+_NAMES_A_TREE = frozenset({("restore", "--source"), ("restore", "-s"), ("rebase", "--onto")})
+
+
+@dataclass(frozen=True, slots=True)
+class Coming:
+    """What a command brings in.
+
+    `trees` are revisions of which every file may come; those that name nothing here bring nothing. `ranges` are
+    revision ranges: every path that one of their commits touches may come. `files` are paths that are written to.
+    `resumes`: the rest of a merge, rebase or pick in progress, or what was there before it. `bisects`: any commit
+    that the bisection in progress may still come to, given what else is known to be bad and good.
+    """
+
+    trees: tuple[str, ...] = ()
+    ranges: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()
+    resumes: bool = False
+    bisects: bool = False
+    good: tuple[str, ...] = ()
+
+
+def what_comes(command: Command) -> Coming:
+    """Return what `command` brings in; of a pull, what it fetches is not known before, so that is left out."""
+    kind, _, verb = command.subcommand.partition(" ")
+    if kind == "bisect":
+        return _bisect(verb, command.operands)
+    if kind == "mv":
+        return Coming(files=_moved_to(command.paths))
+    if command.subcommand not in _DEFAULT:
+        return Coming()
+    if _RESUMES & {name for name, _ in command.options} and command.subcommand != "restore":
+        return Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True)
+    named = [_spelled(command.subcommand, word) for word in _revisions(command)]
+    named += [value for name, value in command.options if value and (command.subcommand, name) in _NAMES_A_TREE]
+    trees = [word for word in named if ".." not in word]
+    if command.subcommand == "revert":  # what comes back is what was there before the commit
+        trees = [f"{word}^{parent}" for word in trees for parent in (1, 2)]
+    return Coming(tuple(trees), tuple(word for word in named if ".." in word))
+
+
+def _revisions(command: Command) -> tuple[str, ...]:
+    given = command.operands[1:] if command.subcommand == "stash branch" else command.operands
+    default = _DEFAULT[command.subcommand]
+    return given or ((default,) if default else ())
+
+
+def _spelled(subcommand: str, word: str) -> str:
+    if word == "-":
+        return "@{-1}"
+    return f"stash@{{{word}}}" if subcommand.startswith("stash ") and word.isdigit() else word
+
+
+def _moved_to(paths: tuple[str, ...]) -> tuple[str, ...]:
+    """Return where `mv` may write: the last path itself, or in it the names of the others."""
+    *sources, target = paths
+    inside = (f"{target.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}" for source in sources)
+    return (target.rstrip("/"), *inside)
+
+
+def _bisect(verb: str, operands: tuple[str, ...]) -> Coming:
+    if verb == "log":
+        return Coming()
+    if verb == "reset":
+        return Coming(trees=operands, resumes=True)
+    if verb == "start":
+        return Coming(trees=operands[:1] or ("HEAD",), bisects=True, good=operands[1:])
+    if verb in ("good", "old"):
+        return Coming(bisects=True, good=operands or ("HEAD",))
+    return Coming(trees=operands or ("HEAD",), bisects=True)

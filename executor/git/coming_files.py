@@ -1,0 +1,113 @@
+"""What a command would bring in, looked up: embedded repositories, and the files that it would be written over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+from enum import Enum
+from pathlib import Path
+
+from executor.git.bringing_in import BISECT_BAD, BISECT_GOOD, Coming
+from executor.git.questions import GITLINK_MODE, refs, resolve, split_z, text, tree_gitlinks
+from executor.git.repository import Git
+
+_TODO = ("sequencer/todo", "rebase-merge/git-rebase-todo")
+_OBJECT_ID = re.compile(r"\b[0-9a-f]{7,64}\b")
+
+
+def coming_gitlinks(git: Git, coming: Coming) -> tuple[str, ...]:
+    """Return the paths at which embedded repositories (gitlinks) would come in."""
+    found = {path for commit in _trees(git, coming) for path in tree_gitlinks(git, commit)}
+    touched = (entry for walk in _walks(git, coming) for entry in _touched(git, walk))
+    return tuple(sorted(found | {path for mode, path in touched if mode == GITLINK_MODE}))
+
+
+def standing_in_the_way(git: Git, coming: Coming) -> frozenset[str]:
+    """Return the files that stand where something would come and that git does not track.
+
+    git itself stops before it writes over one, but not where the file is ignored, so these have to be kept first
+    (`preserve(also=...)`).
+    """
+    wanted = set(coming.files)
+    for commit in _trees(git, coming):
+        listing = git.local(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit], exact=True)
+        wanted.update(split_z(listing.stdout))
+    wanted |= {path for walk in _walks(git, coming) for _, path in _touched(git, walk)}
+    if not wanted:
+        return frozenset()
+    tracked = set(split_z(git.local(["ls-files", "-z"], exact=True).stdout))
+    return frozenset(_standing(git.paths.work_tree, wanted, tracked))
+
+
+def _trees(git: Git, coming: Coming) -> set[str]:
+    """Return the commits of which every file may come."""
+    named = list(coming.trees)
+    if coming.resumes:
+        for note in (*_TODO, "BISECT_START"):
+            path = git.paths.local / note
+            lines = text(path.read_bytes()).splitlines() if path.is_file() else []
+            named += lines if note == "BISECT_START" else [i for line in lines for i in _OBJECT_ID.findall(line)[:1]]
+    if coming.bisects:
+        named += BISECT_BAD
+    found = (resolve(git, name) for name in named)
+    return {commit for commit in found if commit is not None}
+
+
+def _walks(git: Git, coming: Coming) -> Iterator[list[str]]:
+    """Yield revision arguments for git-log(1): any of the commits that they select may come."""
+    yield from (["--end-of-options", revisions] for revisions in coming.ranges)
+    good = [commit for name in coming.good if (commit := resolve(git, name)) is not None]
+    if coming.bisects and (good or refs(git, "refs/bisect")):
+        yield [*_trees(git, coming), "--not", *good, *(f"--glob={pattern}" for pattern in BISECT_GOOD)]
+
+
+def _touched(git: Git, walk: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield (new mode, path) for each path that a commit of `walk` changes, as against each of its parents."""
+    look = ["log", "--format=", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev"]
+    done = git.local([*look, *walk, "--"], check=False, exact=True)
+    fields = iter(split_z(done.stdout))
+    for field in fields:
+        if field.startswith(":"):
+            yield field[8:14], next(fields)
+
+
+def _standing(root: Path, wanted: Iterable[str], tracked: set[str]) -> Iterator[str]:
+    """Yield what stands at `wanted`: the file itself, the files of a directory in its place, a file above it."""
+    seen: dict[str, _Place] = {}
+    for path in wanted:
+        above = path.rpartition("/")[0]
+        kind, blocker = _above(root, above, seen) if above else (_Place.DIRECTORY, "")
+        if kind is _Place.OTHER:
+            yield blocker
+        elif kind is _Place.DIRECTORY:
+            here = _look(root / path)
+            if here is _Place.DIRECTORY:
+                yield from (str(Path(top, name).relative_to(root)) for top, _, names in os.walk(root / path)
+                            for name in names)  # fmt: skip
+            elif here is _Place.OTHER and path not in tracked:
+                yield path
+
+
+class _Place(Enum):
+    NOTHING = "nothing"
+    DIRECTORY = "a directory"
+    OTHER = "something else"
+
+
+def _look(place: Path) -> _Place:
+    if os.path.isdir(place) and not os.path.islink(place):
+        return _Place.DIRECTORY
+    return _Place.OTHER if os.path.lexists(place) else _Place.NOTHING
+
+
+def _above(root: Path, directory: str, seen: dict[str, _Place]) -> tuple[_Place, str]:
+    """Return what stands at `directory`, or on the way to it where that is no directory, and where that is."""
+    at = ""
+    for part in directory.split("/"):
+        at = f"{at}/{part}" if at else part
+        if at not in seen:
+            seen[at] = _look(root / at)
+        if seen[at] is not _Place.DIRECTORY:
+            break
+    return seen[at], at

@@ -1,0 +1,125 @@
+"""Nothing is lost: git writes over ignored files in silence, so they are kept first and an undo brings them back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from repos import Adopted, adopted_repository, clone, commit_file, plain_git
+
+from executor.git.grammar import judge
+from executor.git.lexer import split
+from executor.git.undo import undo
+from executor.operations import Operations
+from executor.outcome import Outcome, State
+from executor.policy.model import CmdParams, Operation, Request, Run
+from executor.record.store import Store
+
+pytestmark = [pytest.mark.needs("git"), pytest.mark.needs("landlock")]
+MINE = b"mine\r\n\x00 $Id$\n"
+
+
+@pytest.fixture
+def repo(tmp_path: Path) -> Adopted:
+    """main ignores what branch `other` tracks: app.log, a file `built` and a file below `conf`."""
+    found = adopted_repository(tmp_path)
+    found.commit(".gitignore", "*.log\nbuilt\nconf\n")
+    found.plain("checkout", "-q", "-b", "other")
+    for name in ("app.log", "built", "conf/x"):
+        found.write(name, "theirs\n")
+        found.plain("add", "-f", name)
+    found.plain("commit", "-q", "-m", "Track what is ignored elsewhere")
+    found.plain("checkout", "-q", "main")
+    return found
+
+
+def run(repo: Adopted, line: str, request_id: str = "r1") -> Outcome:
+    """Run a command as the gateway does, keeping first what it could lose, under the id of the request."""
+    command = judge(split(line))
+    store = Store.open(f"sqlite:///{repo.tree.parent}/record.db", host="test-host", key=b"k" * 32)
+    try:
+        request = Request(Operation.GIT_CMD, CmdParams(tuple(split(line))))
+        decision = Run(command.risk, command.argv, command)
+        return Operations(store).run(repo.open(), request_id, request, decision, {})
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["checkout other", "switch other", "checkout -b new other", "merge other", "rebase other", "cherry-pick other",
+     "cherry-pick main..other", "checkout other -- app.log", "restore --source=other app.log", "reset --hard other"],
+)  # fmt: skip
+def test_an_ignored_file_that_a_command_writes_over_comes_back_byte_for_byte(repo: Adopted, line: str) -> None:
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, line).state is State.SUCCEEDED
+    assert file.read_bytes() == b"theirs\n"
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+def test_the_files_of_an_ignored_directory_that_a_file_takes_the_place_of_come_back(repo: Adopted) -> None:
+    first, second = repo.write("built/a", MINE), repo.write("built/deep/b", MINE)
+
+    assert run(repo, "checkout other").state is State.SUCCEEDED
+    assert (repo.tree / "built").read_bytes() == b"theirs\n"
+    undo(repo.open(), "r1")
+
+    assert (first.read_bytes(), second.read_bytes()) == (MINE, MINE)
+
+
+def test_an_ignored_file_that_a_directory_takes_the_place_of_comes_back(repo: Adopted) -> None:
+    file = repo.write("conf", MINE)
+
+    assert run(repo, "checkout other").state is State.SUCCEEDED
+    assert (repo.tree / "conf" / "x").read_bytes() == b"theirs\n"
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+def test_an_ignored_file_that_a_revert_brings_back_into_its_place_comes_back(repo: Adopted) -> None:
+    repo.plain("checkout", "-q", "other")
+    repo.plain("rm", "-q", "app.log")
+    repo.plain("commit", "-q", "-m", "Forget it")
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, "revert HEAD").state is State.SUCCEEDED
+    assert file.read_bytes() == b"theirs\n"
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+def test_an_ignored_file_that_a_move_writes_over_comes_back(repo: Adopted) -> None:
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, "mv -f file.txt app.log").state is State.SUCCEEDED
+    assert file.read_bytes() != MINE
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+def test_a_pull_that_would_write_over_an_ignored_file_is_named_and_merging_it_by_itself_keeps_it(
+    repo: Adopted, tmp_path: Path
+) -> None:
+    repo.plain("push", "-q", "origin", "main")
+    colleague = clone(repo.remote or "", tmp_path / "colleague")
+    plain_git(colleague, "config", "core.excludesFile", "/nonexistent")
+    (colleague / ".gitignore").write_text("")
+    commit_file(colleague, "app.log", "theirs\n")
+    plain_git(colleague, "push", "-q", "origin", "main")
+    file = repo.write("app.log", MINE)
+
+    outcome = run(repo, "pull")
+    assert outcome.error is not None
+    assert outcome.error.code == "ignored_in_the_way"
+    assert "app.log" in outcome.error.message
+    assert file.read_bytes() == MINE
+    assert run(repo, "merge @{upstream}", "r2").state is State.SUCCEEDED
+    undo(repo.open(), "r2")
+
+    assert file.read_bytes() == MINE

@@ -1,0 +1,40 @@
+"""Which commits' files a command brings in."""
+
+from __future__ import annotations
+
+import pytest
+
+from executor.git.bringing_in import Coming, what_comes
+from executor.git.grammar import judge
+from executor.git.lexer import split
+
+
+@pytest.mark.parametrize(
+    ("line", "coming"),
+    [
+        ("checkout other", Coming(trees=("other",))),
+        ("checkout -", Coming(trees=("@{-1}",))),
+        ("checkout -b new", Coming(trees=("HEAD",))),
+        ("checkout other -- a.txt", Coming(trees=("other",))),
+        ("restore --source=other a.txt", Coming(trees=("HEAD", "other"))),
+        ("rebase --onto other main topic", Coming(trees=("main", "topic", "other"))),
+        ("merge", Coming(trees=("@{upstream}",))),
+        ("merge --abort", Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True)),
+        ("cherry-pick main..other", Coming(ranges=("main..other",))),
+        ("cherry-pick one two", Coming(trees=("one", "two"))),
+        ("revert one", Coming(trees=("one^1", "one^2"))),
+        ("stash pop", Coming(trees=("refs/stash",))),
+        ("stash pop 2", Coming(trees=("stash@{2}",))),
+        ("stash branch new", Coming(trees=("refs/stash",))),
+        ("mv -f a/b.txt c", Coming(files=("c", "c/b.txt"))),
+        ("bisect start other main", Coming(trees=("other",), bisects=True, good=("main",))),
+        ("bisect good", Coming(bisects=True, good=("HEAD",))),
+        ("bisect bad other", Coming(trees=("other",), bisects=True)),
+        ("bisect reset", Coming(resumes=True)),
+        ("bisect log", Coming()),
+        ("add -A", Coming()),
+        ("log other", Coming()),
+    ],
+)
+def test_a_command_brings_in_what_it_names_or_takes_by_itself(line: str, coming: Coming) -> None:
+    assert what_comes(judge(split(line))) == coming
