@@ -16,7 +16,7 @@ from executor.git.preview_changes import involved_lines, staged_lines
 from executor.git.preview_losses import lost_lines
 from executor.git.push_facts import full_diff, push_facts
 from executor.git.push_plan import HEADS, NEW, OLD, TAGS
-from executor.git.push_report import PushFacts, PushKind
+from executor.git.push_report import PushFacts
 from executor.git.pushing import remote_of
 from executor.git.questions import text
 from executor.git.recovery_model import RecoveryPlan
@@ -30,7 +30,7 @@ from executor.record.redaction import redact
 # Bytes of JSON. A card of more than 64 KiB could not be read and so not be approved; shown on a terminal, wrapped and
 # with hidden characters written out, this can become half as much again.
 DATA_LIMIT = 20 * 1024
-DIFF_LIMIT = 16 * 1024  # characters as they are shown
+DIFF_LIMIT = 16 * 1024  # characters as they are shown; twice that in JSON, which writes most letters as `\uXXXX`
 TEXT_LIMIT = 300  # characters of one text in the data: a subject, a path
 LINES_LIMIT = 200
 REFS_SHOWN = 8  # pushes of more refs name them all in what the approval binds
@@ -62,12 +62,13 @@ def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
     # what is there already can be overwritten, so it comes first; then branches before tags
     moves.sort(key=lambda ref: (not binding.ids.get(OLD + ref), ref.startswith(TAGS)))
     facts = [_facts(git, decision, binding, ref) for ref in moves[:REFS_SHOWN]]
-    left_out = len(moves) - len(facts)
-    shown: dict[str, object] = {"push": _fitted(facts)}
-    if left_out:
-        shown["more"] = f"{left_out} more refs, named among what this depends on"
-    patch = "".join(_diff(git, one) for one in facts if one.kind is not PushKind.UP_TO_DATE)
-    return shown | ({"diff": _cut_lines(patch, DIFF_LIMIT)} if patch else {})
+    data = _fitted([_clean(one.to_data()) for one in facts])
+    shown: dict[str, object] = {"push": data}
+    if len(data) < len(moves):
+        shown["more"] = f"{len(moves) - len(data)} more refs, named among what this depends on"
+    diffs = [full_diff(git, one, DIFF_LIMIT) for one in facts]
+    diff = _cut_lines(text(b"".join(patch for patch, _ in diffs)), DIFF_LIMIT, more=any(cut for _, cut in diffs))
+    return shown | ({"diff": diff} if diff else {})
 
 
 def _facts(git: Git, decision: Ask, binding: Binding, ref: str) -> PushFacts:
@@ -78,21 +79,30 @@ def _facts(git: Git, decision: Ask, binding: Binding, ref: str) -> PushFacts:
     return push_facts(git, remote, ref, binding.ids[NEW + ref] or None, binding.ids.get(OLD + ref) or None)
 
 
-def _diff(git: Git, facts: PushFacts) -> str:
-    return text(full_diff(git, facts, DIFF_LIMIT + 1)[0])
+def _fitted(data: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the facts as data of no more than `DATA_LIMIT`.
 
-
-def _fitted(facts: list[PushFacts]) -> list[dict[str, Any]]:
-    """Return the facts as data of no more than `DATA_LIMIT`; long lists are shortened, their totals stay."""
-    data = [_clean(one.to_data()) for one in facts]
-    shown = 64
-    while len(json.dumps(data)) > DATA_LIMIT and shown:
+    Long lists get shorter, their totals stay; no risk is dropped, only examples of it. At last whole refs go.
+    """
+    shown, fitted = 64, data
+    while len(json.dumps(fitted)) > DATA_LIMIT and shown > 1:
         shown //= 2
-        for one in data:
-            for name in ("files", "commits", "dropped", "secrets", "risks", "notes"):
-                keep = max(shown, 4) if name in ("secrets", "risks", "notes") else shown
-                one[name] = one[name][:keep]
-    return data
+        fitted = [_shortened(one, shown) for one in data]
+    while len(json.dumps(fitted)) > DATA_LIMIT and len(fitted) > 1:
+        fitted = fitted[:-1]
+    return fitted
+
+
+def _shortened(facts: dict[str, Any], shown: int) -> dict[str, Any]:
+    hidden = len(facts["secrets"]) - shown
+    rest = [{"path": "", "line": 0, "kind": f"{hidden} more places that may hold secrets"}] if hidden > 0 else []
+    return facts | {
+        "files": facts["files"][:shown],
+        "commits": facts["commits"][:shown],
+        "dropped": facts["dropped"][:shown],
+        "secrets": facts["secrets"][:shown] + rest,
+        "risks": [risk | {"paths": risk["paths"][:shown]} for risk in facts["risks"]],
+    }
 
 
 def _lines(**parts: tuple[str, ...]) -> dict[str, object]:
@@ -122,16 +132,20 @@ def _clean(data: Any) -> Any:
     return data
 
 
-def _cut_lines(patch: str, limit: int) -> str:
-    """Return the beginning of a diff, by whole lines, that is shown in no more than `limit` characters."""
+def _cut_lines(patch: str, limit: int, *, more: bool) -> str:
+    """Return the beginning of a diff, by whole lines, that is shown in no more than `limit` characters.
+
+    It says when that is not all, or when there was `more` than `patch` from the start.
+    """
     kept: list[str] = []
     room = limit
-    for line in redact(patch).split("\n"):
-        room -= len(visible(line)) + 1
+    for line in redact(patch).removesuffix("\n").split("\n"):
+        room -= max(len(visible(line)) + 1, len(json.dumps(line)) // 2)
         if room < 0:
-            return "\n".join([*kept, "(the diff goes on: this is its beginning)"])
+            more = True
+            break
         kept.append(line)
-    return "\n".join(kept)
+    return "\n".join([*kept, *(["(the diff goes on: this is its beginning)"] if more else [])])
 
 
 def _plan(git: Git) -> tuple[str, ...]:

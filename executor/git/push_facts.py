@@ -116,7 +116,7 @@ def full_diff(git: Git, facts: PushFacts, limit_bytes: int) -> tuple[bytes, bool
     if facts.base is None or ours is None:
         return b"", False
     try:
-        patch = tree_patch(git, facts.base, ours, "--stat=120")
+        patch = tree_patch(git, facts.base, ours)
     except Failed as problem:
         if problem.code != "output_too_large":
             raise
@@ -185,9 +185,11 @@ def _theirs(move: _Move) -> list[str]:
 
 
 def _other_branches(move: _Move) -> list[str]:
-    """Return the remote's branches as last fetched, without the one that is moved: that one was asked for anew."""
+    """Return the remote's branches as last fetched. The one that moves counts only while the remote still has it."""
     tracking = f"refs/remotes/{move.remote}/"
-    return [f"--exclude={tracking}{move.ref.removeprefix(HEADS)}", f"--glob={tracking}*"]
+    stays = move.old is not None and move.new is not None
+    gone = [] if stays else [f"--exclude={tracking}{move.ref.removeprefix(HEADS)}"]
+    return [*gone, f"--glob={tracking}*"]
 
 
 def _base(git: Git, move: _Move) -> str | None:
@@ -198,8 +200,10 @@ def _base(git: Git, move: _Move) -> str | None:
         return move.theirs
     tracking = f"refs/remotes/{move.remote}/"
     known = refs(git, tracking)
-    known.pop(tracking + move.ref.removeprefix(HEADS), None)
-    names = [f"{tracking}{name}" for name in ("HEAD", *_SHARED)]
+    own = tracking + move.ref.removeprefix(HEADS)
+    if move.old is None:
+        known.pop(own, None)  # the remote has lost it since
+    names = [own, *(f"{tracking}{name}" for name in ("HEAD", *_SHARED))]
     for name in [name for name in dict.fromkeys([*names, *known]) if name in known][:_BASES_TRIED]:
         done = git.local(["merge-base", move.ours, known[name]], check=False, exact=True)
         if done.exit_code == 0:

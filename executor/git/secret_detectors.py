@@ -60,6 +60,7 @@ _TOKENS: tuple[tuple[str, type[RegexBasedDetector], tuple[str, ...]], ...] = (
 BASE64_LIMIT = 4.5  # bits a character; detect-secrets' own default
 HEX_LIMIT = 3.0
 _RANDOM_MIN = 24  # characters: shorter strings reach the limits by chance
+_RANDOM_MAX = 200  # longer strings are encoded data
 _TOKEN_MIN = 16  # characters: a shorter group of a pattern is the token's prefix (`ghp`), not the token
 _NAMES_LIMIT = 8  # telling names on one line; more is data, and costly to search
 _NAME = re.compile(r"pass|pwd|secret|contrase|key", re.I)
@@ -107,7 +108,7 @@ class Detectors:
 
     def _is_random(self, detector: HighEntropyStringsPlugin, value: str, text: str) -> bool:
         return (
-            len(value) >= _RANDOM_MIN
+            _RANDOM_MIN <= len(value) <= _RANDOM_MAX
             and detector.calculate_shannon_entropy(value) > detector.entropy_limit
             and not self._is_public(value, text)
         )

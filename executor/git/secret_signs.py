@@ -119,7 +119,7 @@ def looks_random(value: str) -> bool:
         and not _IDENTIFIER.fullmatch(value)
         and any(c.isdigit() for c in value)
         and any(c.isalpha() for c in value)
-        and entropy(value) >= _ENTROPY_MIN
+        and not row_of_characters(value)
     )
 
 

@@ -58,7 +58,7 @@ class SecretFinding:
 def secrets_in(lines: Iterable[AddedLine], limit: int = BYTES_LIMIT) -> tuple[SecretFinding, ...]:
     """Return the findings, tokens first, at most `FINDINGS_LIMIT` and one for each line.
 
-    Given more than `limit` characters the rest is not looked at, and the last finding is of kind INCOMPLETE.
+    Where there are more, or more than `limit` characters, the last finding is of kind INCOMPLETE.
     """
     tokens: dict[tuple[str, int], str] = {}
     likely: dict[tuple[str, int], str] = {}
@@ -76,11 +76,11 @@ def secrets_in(lines: Iterable[AddedLine], limit: int = BYTES_LIMIT) -> tuple[Se
             continue
         if kind := next(_tokens_in(text), None):
             tokens.setdefault((path, number), kind)
-        elif len(likely) < FINDINGS_LIMIT and (kind := _likely_in(path, text)):
+        elif len(likely) <= FINDINGS_LIMIT and (kind := _likely_in(path, text)):
             likely.setdefault((path, number), kind)
     found = [SecretFinding(*place, kind) for place, kind in tokens.items()]
     found += [SecretFinding(*place, kind) for place, kind in likely.items() if place not in tokens]
-    unfinished = [] if complete else [SecretFinding("", 0, INCOMPLETE)]
+    unfinished = [] if complete and len(found) <= FINDINGS_LIMIT else [SecretFinding("", 0, INCOMPLETE)]
     return (*found[:FINDINGS_LIMIT], *unfinished)
 
 
