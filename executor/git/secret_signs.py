@@ -12,7 +12,8 @@ from executor.record.secret_forms import FORMS, MASK
 # A line without any of these cannot hold what a detector looks for: a telling name, a password in an address, a run
 # of characters as tokens and random strings have it.
 _WORTH_A_LOOK = re.compile(
-    r"pass|pwd|secret|token|key|contrase|://[^\s/@]*:[^\s/@]*@|[A-Za-z0-9_+/=.-]{20}|\d{8,10}:[\w-]{35}", re.I
+    r"pass|pwd|secret|token|key|contrase|://[^\s/@]{0,100}:[^\s/@]{0,200}@|[A-Za-z0-9_+/=.-]{20}|\d{8,10}:[\w-]{35}",
+    re.I,
 )
 _GENERATED = re.compile(
     r"""(?:^|/)(?:

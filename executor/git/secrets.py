@@ -66,7 +66,7 @@ def secrets_in(lines: Iterable[AddedLine], limit: int = BYTES_LIMIT) -> tuple[Se
     seen = 0
     complete = True
     for path, number, text in lines:
-        seen += len(text)
+        seen += len(text) + 1
         if seen > limit or len(tokens) >= FINDINGS_LIMIT:
             complete = False
             break

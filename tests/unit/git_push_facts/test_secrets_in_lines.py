@@ -101,3 +101,13 @@ def test_a_token_on_a_long_line_is_found_wherever_it_lies(offset: int) -> None:
 
     assert one("data.js", line)
     assert any(AWS_KEY in piece for piece in chunks(line))
+
+
+def test_a_line_of_millions_of_characters_is_looked_at_in_pieces() -> None:
+    """Patterns that would run over the whole line again and again would not come back from this."""
+    for unit in ("a:", "pwd", "eyJ", "sk-", "token=", "://a:"):
+        assert one("a.yml", "://" + unit * 500_000) == ()
+
+
+def test_empty_lines_count_too() -> None:
+    assert secrets_in([AddedLine("a.txt", number, "") for number in range(200)], limit=100)[-1].kind == INCOMPLETE
