@@ -1,0 +1,1 @@
+"""The chat: how operators are told, asked and heard."""
