@@ -277,7 +277,10 @@ def _bind_push_command(found: _Gathering, command: Command) -> None:
 def _pushed(git: Git, one: Wanted) -> str | None:
     if one.source is None:
         return None
-    return resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit")
+    found = resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit")
+    if found is None:  # "nothing" would read as a deletion
+        raise Failed("not_found_in_repository", f"{one.source!r} names no commit here.", "git_cmd: branch -a lists them.")
+    return found
 
 
 def _bind_address(found: _Gathering, remote: str) -> None:

@@ -30,6 +30,7 @@ from executor.policy.model import (
 )
 from executor.policy.operations import OPERATIONS
 
+_INCOMPLETE = "not scanned in full"  # how a look for secrets that was cut short begins
 _DEFAULT_QUORUM = 1
 _DEFAULT_EXPIRY_SECONDS = 3600
 
@@ -149,6 +150,8 @@ def _host_asks(operation: Operation) -> str:
 
 
 def _secret(kind: str) -> str:
+    if kind.startswith(_INCOMPLETE):
+        return f"the commits to be pushed could not be looked through for secrets: {kind}"
     return f"the commits to be pushed seem to hold a secret: {kind}"
 
 
