@@ -279,7 +279,7 @@ def _pushed(git: Git, one: Wanted) -> str | None:
         return None
     found = resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit")
     if found is None:  # "nothing" would read as a deletion
-        raise Failed("not_found_in_repository", f"{one.source!r} names no commit here.", "git_cmd: branch -a lists them.")
+        raise Failed("not_found_in_repository", f"{one.source!r} names no commit here.", "See: branch -a.")
     return found
 
 
