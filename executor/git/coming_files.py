@@ -65,6 +65,9 @@ def _walks(git: Git, coming: Coming) -> Iterator[list[str]]:
 def _touched(git: Git, walk: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (new mode, path) for each path that a commit of `walk` changes, as against each of its parents."""
     look = ["log", "--format=", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev"]
+    look.append(
+        "--ignore-submodules=none"
+    )  # between commits nothing is looked into, and the host's setting hides them
     done = git.local([*look, *walk, "--"], check=False, exact=True)
     fields = iter(split_z(done.stdout))
     for field in fields:

@@ -101,6 +101,12 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             "Finish or abort it first; git_status says which one it is.",
         ),
         (
+            r"We are not bisecting|You need to start by \"git bisect start\"",
+            "not_bisecting",
+            "No bisection is in progress.",
+            "Begin one with git_cmd: bisect start BAD GOOD",
+        ),
+        (
             r"after resolving the conflicts|fix conflicts and|Automatic merge failed|needs merge|unmerged"
             r"|Resolve all conflicts|could not apply",
             "conflicts",

@@ -188,7 +188,8 @@ class Git:
 _versions: dict[int, tuple[int, ...]] = {}  # by the program's modification time: an upgrade is seen without a restart
 
 
-def _git_version(git: Git) -> tuple[int, ...]:
+def git_version(git: Git) -> tuple[int, ...]:
+    """Return the version of the git that is started, asking it once. Raises Refused("git_version")."""
     changed = GIT_PROGRAM.stat().st_mtime_ns
     if changed not in _versions:
         said = git.local(["version"]).stdout
@@ -217,7 +218,7 @@ def open_repository(
     """
     check_safe(paths, shared_dir)
     git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)
-    version = _git_version(git)
+    version = git_version(git)
     if version < OLDEST_GIT:
         raise Refused(
             "git_version",

@@ -12,7 +12,8 @@ from executor.git.index_draft import draft_index
 from executor.git.index_lock import clear_stale_lock
 from executor.git.questions import staged
 from executor.git.reports import fallen, listing, spoken, succeeded
-from executor.git.repository import Git
+from executor.git.repository import Git, git_version
+from executor.git.scripts import refuse_scripts, without_shell
 from executor.git.verification import verify
 from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact, RiskClass
@@ -28,6 +29,7 @@ def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = No
     what it was, nothing runs. Every expected difficulty is in the outcome.
     """
     try:
+        refuse_scripts(command)
         check_bound(git, bound or {})
         if command.runner == "push":
             return run_push.push_command(git, command, bound or {})
@@ -36,10 +38,10 @@ def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = No
         return fallen(command.argv, problem)
 
 
-def arguments(command: Command) -> list[str]:
+def arguments(git: Git, command: Command) -> list[str]:
     """Return the words for git: the sub-command, the host's own options, then what was judged."""
     name = command.subcommand.split()
-    return [*name, *command.inject, *command.argv[1 + len(name) :]]
+    return without_shell([*name, *command.inject, *command.argv[1 + len(name) :]], git_version(git))
 
 
 def _local(git: Git, command: Command) -> Outcome:
@@ -61,7 +63,7 @@ def _add(git: Git, command: Command) -> Outcome:
     """Staging, in a copy of the index that is looked at before it counts."""
     note = clear_stale_lock(git)
     with draft_index(git) as draft:
-        done = git.local(arguments(command), contact=Contact.READ, index=draft)
+        done = git.local(arguments(git, command), contact=Contact.READ, index=draft)
     found = staged(git)
     output = note + spoken(done)
     output += "Staged for the next commit:\n" + listing(f"{letter} {path}" for letter, path in found) + "\n"
@@ -84,7 +86,7 @@ def _commit(git: Git, command: Command) -> Outcome:
 
 
 def _start(git: Git, command: Command) -> Completed:
-    return git.local(arguments(command), contact=command.contact, check=False)
+    return git.local(arguments(git, command), contact=command.contact, check=False)
 
 
 def _report(git: Git, command: Command, done: Completed, before: Before | None, note: str = "") -> Outcome:
@@ -93,7 +95,7 @@ def _report(git: Git, command: Command, done: Completed, before: Before | None, 
     verified = verify(git, command, before) if before is not None else {}
     if done.exit_code == 0 or answered:
         return Outcome(State.SUCCEEDED, command.argv, done.exit_code, output, done.truncated, None, verified)
-    problem = failure(arguments(command), done.exit_code, done.stderr + b"\n" + done.stdout)
+    problem = failure(command.argv[1:], done.exit_code, done.stderr + b"\n" + done.stdout)
     return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
                    {**verified, "effect": False})  # fmt: skip
 

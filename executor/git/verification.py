@@ -104,7 +104,13 @@ def _tag(git: Git, command: Command, before: Before, now: Head) -> bool | None:
     return resolve(git, f"refs/tags/{names[0]}", "object") is not None if names else None
 
 
+def _bisecting(git: Git, command: Command, before: Before, now: Head) -> bool | None:
+    return (in_progress(git) == "bisect") == (command.subcommand == "bisect start")
+
+
 _CHECKS: Mapping[str, _Check] = {
+    "bisect start": _bisecting,
+    "bisect reset": _bisecting,
     "checkout": _switched,
     "switch": _switched,
     "reset": _reset,

@@ -79,6 +79,7 @@ def test_a_commit_that_holds_an_embedded_repository_is_not_brought_in(repo: Adop
     outcome = run(repo, line)
 
     assert code(outcome) == "embedded_repository"
+    assert not (repo.tree / "nested").exists()
     assert repo.ref("refs/heads/main") == head
     assert repo.plain("ls-files", "--stage") == index
 
