@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from executor.config import ExecutorConfig
 from executor.git.questions import head, local_branches
 from executor.git.repository import Git
@@ -31,20 +33,19 @@ class FactFinder:
 
     def facts(self, request: Request, push_secret: str | None = None) -> Facts:
         """Return what is known that concerns `request`. Raises Refused where its repository cannot be served."""
-        known = Facts(frozen=self._why_frozen(), not_configured=self._config.not_configured, push_secret=push_secret)
+        known = replace(self.facts_of_record(), push_secret=push_secret)
         if request.operation in _HOST_OPERATIONS:
             return known
         git = self._repositories.open(request.repo)
         if not isinstance(request.params, PushParams):
             return known
         branches = frozenset(local_branches(git))
-        return Facts(
-            branches=branches,
-            default_branch=default_branch(git, branches) if request.params.branch is None else None,
-            frozen=known.frozen,
-            not_configured=known.not_configured,
-            push_secret=push_secret,
-        )
+        default = default_branch(git, branches) if request.params.branch is None else None
+        return replace(known, branches=branches, default_branch=default)
+
+    def facts_of_record(self) -> Facts:
+        """Return what is known without looking at a repository. Raises Unavailable where the record is not there."""
+        return Facts(frozen=self._why_frozen(), not_configured=self._config.not_configured)
 
     def room_to_ask(self, repo: str) -> Refuse | None:
         """Return a refusal when so many requests of `repo` wait for operators that nobody would read another one."""

@@ -6,6 +6,7 @@ claimed and recorded later; a flag that cannot be taken away is refused once and
 
 from __future__ import annotations
 
+import logging
 import secrets
 import time
 from collections.abc import Iterable, Iterator
@@ -14,7 +15,7 @@ from itertools import islice
 from executor.answers import Answers, decision_data
 from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
-from executor.errors import Refused
+from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.outcome import State
 from executor.policy.decide import decide
@@ -29,9 +30,16 @@ from executor.record.requests import NewRequest, RequestRow
 from executor.record.store import Store
 from executor.repositories import Repositories
 
+log = logging.getLogger(__name__)
+
 _BATCH = 100  # flags recorded in one transaction: bounds memory, and how long the first of them waits
 _ID_ALPHABET = "23456789abcdefghjkmnpqrstuvwxyz"  # nothing that is misread aloud
 _ID_LENGTH = 8
+_BUG = Refused(
+    "internal_error",
+    "the gateway met an error of its own when it read this flag; nothing was run",
+    "ask in another way; an operator finds the error in the gateway's log",
+)
 
 
 class Intake:
@@ -53,6 +61,7 @@ class Intake:
         self._facts = facts
         self._answers = answers
         self._unrecorded: list[Claim] = []
+        self._look_for_leftovers = True
         self._stuck: set[str] = set()  # identities of flags that cannot be removed
         self._seen: dict[bytes, Sighting] = {}
         self.more_waiting = False
@@ -63,6 +72,7 @@ class Intake:
 
     def sweep(self, *, settle: bool) -> int:
         """Take every flag that has settled (without `settle`: every flag); return how many became requests."""
+        leftovers = self.take_leftovers() if self._look_for_leftovers else 0
         seen = self._shared.scan(self._stuck)
         now = time.time()
         ready = [s for s in seen if not settle or settled(s, now, self._seen.get(s.name))]
@@ -72,13 +82,18 @@ class Intake:
         self._seen = {s.name: self._seen.get(s.name, s) if _same(s, self._seen.get(s.name)) else s for s in seen}
         limit = self._config.limits.claims_per_sweep
         self.more_waiting = len(ready) > limit
-        return self._take(s.name for s in ready[:limit])
+        return leftovers + self._take(s.name for s in ready[:limit])
 
     def take_leftovers(self) -> int:
-        """At start: take up what an earlier process had claimed and not released; return how many were new."""
-        taken = 0
+        """At start: take up what an earlier process had claimed and not released; return how many were new.
+
+        Where the shared directory is missing then, the first sweep that finds it does this.
+        """
+        taken = self._record_claimed()
         while claims := self._shared.leftovers():
-            taken += self._record(claims)
+            self._unrecorded = claims
+            taken += self._record_claimed()
+        self._look_for_leftovers = False
         return taken
 
     def _unfinished(self, name: bytes, flag: FlagName) -> bool:
@@ -87,18 +102,14 @@ class Intake:
         return claim is not None and claim.content is not None and looks_cut_off(claim.content)
 
     def _take(self, names: Iterable[bytes]) -> int:
-        taken = 0
-        if self._unrecorded:
-            taken += self._record(self._unrecorded)
-            self._unrecorded = []
+        taken = self._record_claimed()
         room = self._room()
         iterator = iter(names)
         while room > 0 and (batch := list(islice(iterator, min(_BATCH, room)))):
-            claims = list(self._claims(batch))
-            room -= len(claims)
-            self._unrecorded = claims
-            taken += self._record(claims)
-            self._unrecorded = []
+            for claim in self._claims(batch):
+                self._unrecorded.append(claim)  # one by one: the next may fail, and this one is in our hands alone
+            room -= len(self._unrecorded)
+            taken += self._record_claimed()
         if room <= 0:
             self.more_waiting = True
         return taken
@@ -117,6 +128,12 @@ class Intake:
                     continue
                 self._stuck.add(claim.identity)
             yield claim
+
+    def _record_claimed(self) -> int:
+        """Record what was claimed; where that cannot be, it is kept for the next time. Raises Unavailable then."""
+        taken = self._record(self._unrecorded) if self._unrecorded else 0
+        self._unrecorded = []
+        return taken
 
     def _record(self, claims: list[Claim]) -> int:
         """Record what was claimed, then remove the flags, then answer. Raises Unavailable with nothing recorded."""
@@ -148,8 +165,15 @@ class Intake:
     def _judged(self, claim: Claim, finder: FactFinder) -> NewRequest:
         flag = parse_name(claim.name)
         assert flag is not None  # a claim's name is a flag's
-        arrival = read_arrival(flag, claim.content, claim.problem)
-        decision = self._decided(arrival, finder)
+        try:
+            arrival = read_arrival(flag, claim.content, claim.problem)
+            decision = self._decided(arrival, finder)
+        except Problem:
+            raise
+        except Exception:  # no flag may stand in the way of all the others, now and at each start
+            log.exception("the flag %r met a bug", claim.name)
+            arrival = read_arrival(flag, None, _BUG)
+            decision = Refuse(_BUG.code, _BUG.message, _BUG.hint)
         generated = not arrival.request_id
         error = None
         if isinstance(decision, Refuse):
@@ -179,6 +203,8 @@ class Intake:
             facts = finder.facts(arrival.request)
         except Refused as refusal:
             return Refuse(refusal.code, refusal.message, refusal.hint)
+        except (Failed, Unavailable):  # the repository cannot be looked at now; that is told when its turn comes
+            facts = finder.facts_of_record()
         decision = decide(arrival.request, self._config.policy, facts)
         if isinstance(decision, Ask) and not arrival.dry_run:
             return finder.room_to_ask(self._repositories.full_name(arrival.repo)) or decision

@@ -71,6 +71,11 @@ class Running:
             self._work_on(row)
         except (Refused, Failed) as problem:
             self._stop_before_start(row, problem)
+        except Problem:
+            raise
+        except Exception:  # no request may stand in the way of all that come after it
+            log.exception("the request %s met a bug before it was begun", row.id)
+            self._stop_before_start(row, _bug("nothing was run"))
         return True
 
     def _work_on(self, row: RequestRow) -> None:
@@ -115,12 +120,7 @@ class Running:
             return _ended_by(row, problem)
         except Exception:
             log.exception("the request %s met a bug", row.id)
-            error = Failed(
-                "internal_error",
-                "the gateway met an error of its own; what was done is not known",
-                "look at the state (git_status, git_check); an operator finds the error in the gateway's log",
-            )
-            return Outcome(State.FAILED, argv=row.argv, error=error)
+            return Outcome(State.FAILED, argv=row.argv, error=_bug("what was done is not known"))
 
     def _end(self, request_id: str, outcome: Outcome) -> None:
         with self._store.transaction() as tx:
@@ -153,6 +153,14 @@ def _begin(tx: Transaction, row: RequestRow) -> None:
         transition(tx, row.id, State.RECEIVED, State.QUEUED)
     if not transition(tx, row.id, State.QUEUED, State.RUNNING, data={"argv": row.argv, "digest": row.digest}):
         raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
+
+
+def _bug(so_far: str) -> Failed:
+    return Failed(
+        "internal_error",
+        f"the gateway met an error of its own; {so_far}",
+        "look at the state (git_status, git_check); an operator finds the error in the gateway's log",
+    )
 
 
 def _ended_by(row: RequestRow, problem: Problem) -> Outcome:
