@@ -14,11 +14,13 @@ from executor.protocol.results import ApprovalView, DecisionView, build_result
 from executor.protocol.shared_dir import SharedDir
 from executor.record import approvals, requests
 from executor.record.approvals import Approval
+from executor.record.audit import head
 from executor.record.exports import lines_since
 from executor.record.requests import RequestRow
 from executor.record.store import Store
 
 _OWED_LIMIT = 10_000  # results remembered as unwritten; beyond it the next start publishes them
+_CONFLICTS_KEPT = 1_000  # ids remembered that came again with other content
 _LOG_LINES = 5_000  # newest lines that a log made anew begins with
 
 
@@ -36,6 +38,8 @@ class Answers:
         self._logged = 0  # number of the last event in commands.log
         self._latest: dict[str, str] = {}  # operation -> when the request in results/OP.json was received
         self._owed: dict[str, None] = {}
+        self._owed_files: dict[str, str] = {}  # name -> content
+        self._conflicts: dict[str, Problem] = {}  # request id -> what its result says of a second request
         self._lock = threading.Lock()
         self.problem: str | None = None  # why something is owed, for status
 
@@ -59,12 +63,13 @@ class Answers:
     ) -> None:
         """The same for a row that is at hand."""
         redact = self._store.redactor
+        if row.repo == self._default_repo:
+            self._owed_files |= {name: redact(content) for name, content in (files or {}).items()}
         try:
-            text = _result_text(row, approval, conflict, redact)
+            text = _result_text(row, approval, self._remembered(row.id, conflict), redact)
             also = f"results/{row.operation or 'unknown'}.json" if self._is_latest(row) else None
             self._shared.publish(f"results/{row.id}.json", text, also=also)
-            for name, content in (files or {}).items() if row.repo == self._default_repo else ():
-                self._shared.publish(name, redact(content))
+            self._publish_files()
         except Unavailable as problem:
             self.problem = problem.message
             if len(self._owed) < _OWED_LIMIT:
@@ -80,6 +85,17 @@ class Answers:
                 return  # still not possible
         self.problem = None
 
+    def _publish_files(self) -> None:
+        for name, content in list(self._owed_files.items()):
+            self._shared.publish(name, content)
+            self._owed_files.pop(name, None)
+
+    def _remembered(self, request_id: str, conflict: Problem | None) -> Problem | None:
+        """Return the conflict that a result tells of, now and whenever it is written again by this process."""
+        if conflict is not None and len(self._conflicts) < _CONFLICTS_KEPT:
+            self._conflicts[request_id] = conflict
+        return conflict or self._conflicts.get(request_id)
+
     def publish_again(self, limit: int) -> None:
         """At start: write the newest results anew, for the last process may have ended before it wrote them."""
         with self._store.reading() as view:
@@ -94,23 +110,22 @@ class Answers:
             if self._logged and not lines:
                 return
             try:
-                self._log.append((text for _, text in lines), self._history)
+                anew = self._log.append((text for _, text in lines), self._history)
             except Unavailable as problem:
                 self.problem = problem.message
-                return
-            self._logged = lines[-1][0] if lines else self._end()
+                self._logged = 0  # the next call makes it anew
+            else:
+                if not anew:
+                    self._logged = lines[-1][0]
 
     def _history(self) -> Iterable[str]:
-        start = max(0, self._end() - _LOG_LINES)
-        while batch := lines_since(self._store, start):
-            yield from (text for _, text in batch)
-            start = batch[-1][0]
-
-    def _end(self) -> int:
-        from executor.record.audit import head
-
+        """Yield the newest lines, and remember how far they went."""
         with self._store.reading() as view:
-            return head(view).seq
+            end = head(view).seq
+        self._logged = max(0, end - _LOG_LINES)
+        while batch := lines_since(self._store, self._logged):
+            yield from (text for _, text in batch)
+            self._logged = batch[-1][0]
 
     def _is_latest(self, row: RequestRow) -> bool:
         """Whether no later request of the same operation has been answered, so that results/OP.json is this one's."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
 from executor.answers import Answers
@@ -110,6 +110,7 @@ class Dispatcher:
             tx.append("gateway.started", data=self._start_report())
         for row in found.interrupted:
             self._answers.publish(row.id)
+        self._in_each_repository("leftovers in", self.repositories.clear_unfinished)
         try:
             self._intake.take_leftovers()
         except Unavailable as problem:
@@ -118,8 +119,8 @@ class Dispatcher:
         self._answers.log()
         self.publish_capabilities()
 
-    def expire(self, now: datetime | None = None) -> int:
-        """End the approvals that nobody gave in time; return how many. The moment is the record's own."""
+    def expire(self) -> int:
+        """End the approvals that nobody gave in time; return how many."""
         with self.store.reading() as view:
             if not approvals.any_due(view):
                 return 0
@@ -138,12 +139,7 @@ class Dispatcher:
         prune(self.store, bulk_before=now - days, rows_before=now - _ROWS_FACTOR * days)
         self._shared.prune_results(limits.results_kept)
         self._shared.tidy(now.timestamp())
-        for name in self.repositories.names:
-            try:
-                with self.repositories.held(name) as git:
-                    prune_rescues(git, limits.rescue_days, limits.rescues_kept)
-            except Problem as problem:
-                self._troubles[f"rescues of {name}"] = problem.message
+        self._in_each_repository("rescues of", self._prune_rescues)
 
     def publish_capabilities(self) -> None:
         """Write gateway.json: what the agent may ask for, and that the gateway is alive."""
@@ -203,6 +199,20 @@ class Dispatcher:
         """Let go of the database and the confined threads."""
         self.store.close()
         self.confinement.close()
+
+    def _prune_rescues(self, name: str) -> None:
+        with self.repositories.held(name) as git:
+            prune_rescues(git, self.config.limits.rescue_days, self.config.limits.rescues_kept)
+
+    def _in_each_repository(self, what: str, work: Callable[[str], None]) -> None:
+        """Do some tidying everywhere; where it cannot be done that is a trouble until it can."""
+        for name in self.repositories.names:
+            try:
+                work(name)
+            except Problem as problem:
+                self._troubles[f"{what} {name}"] = problem.message
+            else:
+                self._troubles.pop(f"{what} {name}", None)
 
     def _start_report(self) -> dict[str, object]:
         return {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -59,6 +61,22 @@ class Repositories:
         git = self.open(name)
         with repository_lock(git.paths):
             yield git
+
+    def clear_unfinished(self, name: str) -> None:
+        """At start: remove the drafts, and the locks on them, that a killed process and its git left behind.
+
+        They lie in the repository's own temporary directory, and nobody looks at them again; but a lock among them
+        would stop every later draft of that name. Raises Unavailable("repository_busy") when somebody is at work.
+        """
+        paths = self.paths(name)
+        if not paths.tmp.is_dir():
+            return
+        with repository_lock(paths):
+            for entry in os.scandir(paths.tmp):
+                if entry.is_dir(follow_symlinks=False):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+                else:
+                    os.unlink(entry.path)
 
     def _configured(self, name: str) -> RepositoryConfig:
         found = self._by_name.get(self.full_name(name))
