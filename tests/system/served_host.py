@@ -157,6 +157,22 @@ class ServedHost:
         self.raise_flag(name, body)
         return self.in_state(name.removesuffix(".flag").removesuffix(".request.json").split(".")[-1], *LAST_STATES)
 
+    def shell(self, line: str) -> None:
+        """Let the agent's own shell do something in the shared directory."""
+        subprocess.run(["/bin/sh", "-euc", line], cwd=self.shared, env={"PATH": "/usr/bin:/bin"}, check=True)
+
+    def flagged(self, operation: str, line: str) -> dict[str, Any]:
+        """Raise a flag without an id by a line of shell; wait for the last result of the request that it became."""
+        before = self.result(operation).get("id")
+        self.shell(line)
+
+        def answered() -> dict[str, Any] | None:
+            found = self.result(operation)
+            return found if found.get("id") != before and found.get("state") in LAST_STATES else None
+
+        found: dict[str, Any] = until(answered, f"an answer to {line!r}; {self.result(operation)}")
+        return found
+
     def result(self, request_id: str) -> dict[str, Any]:
         try:
             found: dict[str, Any] = json.loads((self.shared / "results" / f"{request_id}.json").read_text())
