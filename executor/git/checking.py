@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from executor.git.index_lock import find_lock
+from executor.git.lock_files import find_locks
 from executor.git.questions import Head, ahead_behind, head, identity, in_progress, is_shallow, remotes, upstream
 from executor.git.remote_address import mask_userinfo
 from executor.git.reports import spoken, succeeded
@@ -36,10 +36,9 @@ def check(git: Git) -> Outcome:
     ]
     if is_shallow(git):
         lines.append(("History", "cut (shallow clone): git_cmd: fetch --unshallow origin fetches the rest"))
-    lock = find_lock(git)
-    if lock is not None:
+    for lock in find_locks(git):
         holder = f"held by process {lock.holder}" if lock.holder is not None else "held by nobody that is seen"
-        lines.append(("Index lock", f"{lock.age_seconds / 60:.0f} min old, {holder}"))
+        lines.append(("Lock", f"{lock.name}, {lock.age_seconds / 60:.0f} min old, {holder}"))
     output = "".join(f"{name + ':':<14}{value}\n" for name, value in lines)
     return succeeded(("git", "check"), output, files={"git_check.txt": output})
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from executor.errors import Failed, Refused
-from executor.git.index_lock import clear_stale_lock
+from executor.git.failures import failure
+from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import (
     Head,
     config_value,
@@ -123,6 +124,9 @@ def _move_head(git: Git, basis: _Basis, new: str, message: str) -> None:
     reflog = f"commit{kind}: {message.strip().splitlines()[0]}"
     done = git.local(["update-ref", "-m", reflog, "HEAD", new, basis.at.commit or ""], check=False)
     if done.exit_code != 0:
+        problem = failure(["update-ref"], done.exit_code, done.stderr)
+        if problem.code == "repository_locked":
+            raise Failed(problem.code, f"{problem.message}\nThe commit is kept as {new}.", problem.hint)
         raise Failed(
             "ref_moved",
             f"The branch moved while the commit was made, so it was left alone; the commit is kept as {new}.",

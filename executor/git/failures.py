@@ -76,10 +76,16 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             "git_check lists the configured remotes.",
         ),
         (
-            r"\.lock': File exists|Unable to create '.*\.lock'",
+            r"/index\.lock': File exists",
             "index_locked",
-            "Another git process holds a lock in this repository, or one was left behind.",
+            "Another git process holds the lock of the index, or one was left behind.",
             "Try again in a minute; git_recover looks into a lock that stays.",
+        ),
+        (
+            r"\.lock': File exists|could not lock config file .*: File exists",
+            "repository_locked",
+            "Another git process holds a lock on a branch, tag or setting, or one was left behind.",
+            "Try again in a minute; git_recover removes a lock that nobody holds once it is 10 minutes old.",
         ),
         (
             r"detected dubious ownership",

@@ -27,7 +27,8 @@ def draft_index(git: Git) -> Iterator[Path]:
     holds or changed the index meanwhile; the index is then as before.
     """
     real, draft = git.paths.local / "index", git.paths.tmp / "index.draft"
-    draft.unlink(missing_ok=True)
+    for leftover in (draft, draft.with_name(draft.name + ".lock")):  # of a killed process; only one worker comes here
+        leftover.unlink(missing_ok=True)
     before = _identity(real)
     if before is not None:
         # With its time: git takes an entry for unchanged when it is older than the index file ("racy git").

@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from executor.git.index_lock import find_lock
+from executor.git.lock_files import LockFile, find_locks
 from executor.git.questions import (
     HEADS,
     Changes,
@@ -45,8 +45,6 @@ def look(git: Git, now: float | None = None) -> RecoveryFacts:
     tracking = refs(git, _REMOTES)
     activity = _activity(git)
     broken = _is_broken(git.paths.local, activity)
-    lock = find_lock(git, now)
-    held = f"process {lock.holder}" if lock and lock.holder is not None else ""
     detached = at.branch is None and at.commit is not None
     facts = RecoveryFacts(
         branch=at.branch,
@@ -62,10 +60,14 @@ def look(git: Git, now: float | None = None) -> RecoveryFacts:
         changed=len({*seen.staged, *seen.unstaged, *seen.conflicted}),
         untracked=len(seen.untracked),
         lonely=_lonely(git) if detached else 0,
-        locks=(Lock(lock.path.name, lock.age_seconds, held),) if lock else (),
+        locks=tuple(Lock(each.name, each.age_seconds, _held(each)) for each in find_locks(git, now)),
         shallow=is_shallow(git),
     )
     return _with_target(git, facts, seen, tracking)
+
+
+def _held(lock: LockFile) -> str:
+    return f"process {lock.holder}" if lock.holder is not None else ""
 
 
 def _with_target(git: Git, facts: RecoveryFacts, seen: Changes, tracking: dict[str, str]) -> RecoveryFacts:

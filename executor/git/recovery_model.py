@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-STALE_LOCK_SECONDS = 600.0  # C02: a younger lock may belong to a git that a person has just started
+STALE_LOCK_SECONDS = 600.0  # C02: no git of ours or of a person takes so long with a lock that it does not have open
 
 
 class Activity(StrEnum):

@@ -15,7 +15,7 @@ from executor.git.bringing_in import Coming
 from executor.git.coming_files import standing_in_the_way
 from executor.git.guards import backed_out
 from executor.git.index_draft import refuse_gitlinks
-from executor.git.index_lock import clear_stale_lock, find_lock
+from executor.git.lock_files import clear_stale_locks, find_locks
 from executor.git.pushing import set_upstream
 from executor.git.questions import (
     HEADS,
@@ -140,7 +140,8 @@ def _preserve(walk: _Walk, step: Step) -> str:
 
 
 def _remove_locks(walk: _Walk, step: Step) -> str:
-    return clear_stale_lock(walk.git).strip() or "it was gone already"
+    gone = clear_stale_locks(walk.git)
+    return f"removed: {', '.join(gone)}" if gone else "it was gone already"
 
 
 def _abort(walk: _Walk, step: Step) -> str:
@@ -210,8 +211,7 @@ def _verify(walk: _Walk, step: Step) -> str:
         wrong += ["files still have conflicts"] if conflicted(git) else []
     if wanted.upstream is not None and upstream(git, wanted.target) is None:
         wrong.append(f"{wanted.target} follows nothing")
-    if find_lock(git) is not None:
-        wrong.append("the index is locked")
+    wrong += [f"{lock.name} is there" for lock in find_locks(git)]
     if resolve(git, record_ref(walk.request_id)) is None:
         wrong.append("what was kept is not there")
     kept = (name for first in wanted.steps[:1] for name in first.names)

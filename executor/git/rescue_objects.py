@@ -75,6 +75,7 @@ def keep_index(git: Git) -> KeptIndex:
         return KeptIndex(None, 0, "", {})
     content, time = index.read_bytes(), index.stat().st_mtime_ns
     copy = git.paths.tmp / "rescue-index"  # git-write-tree(1) takes the index lock, which may be there for a reason
+    copy.with_name(copy.name + ".lock").unlink(missing_ok=True)  # of a killed git; only one worker comes here
     copy.write_bytes(content)
     listing = git.local(["ls-files", "--stage", "-v", "-z"], index=copy, exact=True).stdout
     entries = {"index": f"100644 blob {write_blob(git, content)}"}

@@ -9,7 +9,7 @@ from executor.git import run_config, run_pull, run_push, run_remotes, run_transf
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_nested
 from executor.git.index_draft import draft_index
-from executor.git.index_lock import clear_stale_lock
+from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import staged
 from executor.git.reports import fallen, listing, spoken, succeeded
 from executor.git.repository import Git, git_version

@@ -11,7 +11,7 @@ from executor.git.coming_files import standing_in_the_way
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, refuse_nested
 from executor.git.index_draft import refuse_gitlinks
-from executor.git.index_lock import clear_stale_lock
+from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import (
     HEADS,
     Head,

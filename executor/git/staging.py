@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from executor.git.index_draft import draft_index
-from executor.git.index_lock import clear_stale_lock
+from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import split_z, staged
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git

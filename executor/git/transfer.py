@@ -164,8 +164,17 @@ def push(
     if done.exit_code != 0:
         raise failure(arguments, done.exit_code, done.stderr)
     if not dry_run:
-        _take_over(git, remote, prune=any(update.new is None for update in updates))
+        _follow(git, remote, prune=any(update.new is None for update in updates))
     return {ref: flag for ref, (flag, _) in results.items()}
+
+
+def _follow(git: Git, remote: str, *, prune: bool) -> None:
+    """Move the tracking refs after a push. Raises Failed, saying that the push itself was made."""
+    try:
+        _take_over(git, remote, prune=prune)
+    except Failed as problem:
+        said = f"The push was made, but what follows {remote} here could not be moved. {problem.message}"
+        raise Failed(problem.code, said, problem.hint) from problem
 
 
 def update_refs(git: Git, updates: Sequence[RefChange], message: str) -> None:

@@ -98,7 +98,8 @@ def _in_the_way(root: Path, changed: Sequence[Difference]) -> set[str]:
 
 def _graft(git: Git, tree: str, changes: Sequence[Difference]) -> str:
     index = directory(git) / "graft-index"
-    index.unlink(missing_ok=True)
+    for leftover in (index, index.with_name(index.name + ".lock")):  # of a killed git; only one worker comes here
+        leftover.unlink(missing_ok=True)
     git.local([*EVERY_NAME, "read-tree", tree], index=index)
     gone_first = sorted(changes, key=lambda entry: not entry.deleted)  # a file may become a directory
     lines = "".join(f"{entry.mode} {entry.object_id}\t{entry.path}\0" for entry in gone_first)

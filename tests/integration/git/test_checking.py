@@ -168,4 +168,4 @@ def test_an_index_lock_is_told_with_its_age(repo: Adopted) -> None:
     lock.touch()
     os.utime(lock, (lock.stat().st_mtime - 1800, lock.stat().st_mtime - 1800))
 
-    assert "Index lock:   30 min old, held by nobody that is seen" in check(repo)
+    assert "Lock:         index.lock, 30 min old, held by nobody that is seen" in check(repo)
