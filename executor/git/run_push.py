@@ -62,6 +62,8 @@ def push_command(git: Git, command: Command, bound: Mapping[str, str]) -> Outcom
         lines += _follow(git, remote, intent.wanted)
     title = f"To {remote}{' (dry run, nothing was pushed)' if dry else ''}:\n"
     verified: dict[str, object] = {"effect": not dry, "remote": remote, "refs": {u.ref: u.new for u in updates}}
+    if not dry:
+        verified["were"] = {update.ref: update.old for update in updates}
     return succeeded(command.argv, title + listing(lines) + "\n", verified=verified)
 
 

@@ -1,60 +1,96 @@
-"""Undo a push: what would have to be asked for, decided from what the remote says now (pure).
+"""Undo a push: what would take it back, decided from what the remote says now (pure).
 
-A published commit is taken back only with an operator's approval of exactly these ids; where somebody built on it,
-the way back is a new commit.
+A published commit is taken back only on an operator's word about exactly these ids, and only while nobody built on
+it; where somebody did, the way back is a new commit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from executor.policy.model import RiskClass
+HEADS = "refs/heads/"
+
+
+@dataclass(frozen=True, slots=True)
+class PushedRef:
+    """A ref that a push moved at `remote`, from `old` (None: it made the ref) to `new` (None: it deleted it)."""
+
+    remote: str
+    ref: str
+    old: str | None
+    new: str | None
 
 
 @dataclass(frozen=True, slots=True)
 class ResetRemote:
-    """Move the remote branch back from `lease` to `target` (None deletes it), only if it is still at `lease`."""
+    """Move the ref back from `lease` to `target` (None deletes it), only if it is still at `lease` (None: gone)."""
 
-    remote: str
-    ref: str
+    pushed: PushedRef
     target: str | None
-    lease: str
-    argv: tuple[str, ...]
-    risk: RiskClass = RiskClass.FORCE
+    lease: str | None
+
+    @property
+    def argv(self) -> tuple[str, ...]:
+        """The same as a person would type it."""
+        ref = self.pushed.ref
+        lease = f"--force-with-lease={ref}:{self.lease or ''}"
+        return ("git", "push", lease, self.pushed.remote, f"{self.target or ''}:{ref}")
 
 
 @dataclass(frozen=True, slots=True)
 class OfferRevert:
     """Somebody pushed since: make commits that take the pushed ones back, and push those as usual."""
 
+    pushed: PushedRef
     argv: tuple[str, ...]
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class NoPushToUndo:
+    pushed: PushedRef
     reason: str
 
 
-def plan_undo_push(
-    remote: str, branch: str, *, old: str | None, new: str, now: str | None, contains_new: bool | None = None
-) -> ResetRemote | OfferRevert | NoPushToUndo:
-    """Return how the push of `new` over `old` can be taken back.
+WayBack = ResetRemote | OfferRevert | NoPushToUndo
 
-    Given the short `branch` name, `old` (None when the push created the branch), where the remote branch is `now`
-    (None when it is gone), as just read from the remote, and whether `now` contains `new` (None: not known here).
+
+def pushed_refs(verified: Mapping[str, object]) -> tuple[PushedRef, ...]:
+    """Return what a push moved, given what was read back after it; () where that was no push, or moved nothing."""
+    remote, ref = verified.get("remote"), verified.get("ref")
+    now, were = verified.get("refs"), verified.get("were")
+    if not isinstance(remote, str):
+        return ()
+    if isinstance(ref, str):
+        now, were = {ref: verified.get("new")}, {ref: verified.get("old")}
+    if not isinstance(now, Mapping) or not isinstance(were, Mapping):
+        return ()
+    found = (PushedRef(remote, str(name), _id(were.get(name)), _id(new)) for name, new in sorted(now.items()))
+    return tuple(one for one in found if one.old != one.new)
+
+
+def _id(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def way_back(pushed: PushedRef, *, now: str | None, contains_new: bool | None = None) -> WayBack:
+    """Return how what a push did to one ref can be taken back.
+
+    Given where the ref is `now` at the remote (None when it is gone), as just read there, and whether `now` contains
+    what was pushed (None: not known here).
     """
-    if now is None:
-        return NoPushToUndo(f"{remote} has no branch {branch} any more.")
-    if now == old:
-        return NoPushToUndo(f"{branch} is at {old} on {remote} already.")
-    ref = f"refs/heads/{branch}"
+    remote, ref, old, new = pushed.remote, pushed.ref, pushed.old, pushed.new
     if now == new:
-        argv = ("git", "push", f"--force-with-lease={ref}:{new}", remote, f"{old or ''}:{ref}")
-        return ResetRemote(remote, ref, old, new, argv)
-    if contains_new is False:
-        return NoPushToUndo(f"{branch} on {remote} was moved since and no longer holds {new}.")
+        return ResetRemote(pushed, old, new)
+    if now == old:
+        return NoPushToUndo(pushed, f"{remote} has {ref} where it was before the push already.")
+    if now is None:
+        return NoPushToUndo(pushed, f"{remote} has no {ref} any more.")
+    if contains_new is False or new is None or not ref.startswith(HEADS):
+        return NoPushToUndo(pushed, f"{ref} was moved by somebody since, and does not build on what was pushed.")
     if old is None:
-        return NoPushToUndo(f"Somebody built on {branch} since the push created it; it cannot be deleted for them.")
-    reason = f"Somebody pushed to {branch} since: taking commits away would take theirs along."
-    return OfferRevert(("git", "revert", "--no-edit", f"{old}..{new}"), reason)
+        reason = f"Somebody built on {ref} since the push made it; it cannot be deleted for them."
+        return NoPushToUndo(pushed, reason)
+    reason = f"Somebody pushed to {ref} since: taking commits away would take theirs along."
+    return OfferRevert(pushed, ("git", "revert", "--no-edit", f"{old}..{new}"), reason)

@@ -9,9 +9,9 @@ import argparse
 import secrets
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from executor.errors import Problem, Refused
@@ -19,8 +19,11 @@ from executor.git.adoption import adopt, plan_adoption
 from executor.git.recovery_model import CannotRecover, NothingToDo
 from executor.git.recovery_steps import planned, recover
 from executor.git.release import release
+from executor.git.taking_back import take_back, told, ways_back
 from executor.git.undo import undo
+from executor.git.undo_push import PushedRef, ResetRemote, pushed_refs
 from executor.outcome import Outcome, State
+from executor.record import requests
 from executor.record.display import visible
 from executor.record.redaction import redact
 from executor.repositories import Repositories
@@ -47,7 +50,9 @@ def arguments(verb: str, parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
     if verb == "undo":
         parser.add_argument("id", help="the request whose changes are to be taken back")
-        parser.add_argument("--force", action="store_true", help="also where something else changed it since")
+        parser.add_argument("--force", action="store_true", help="also where something else here changed it since")
+        parser.add_argument("--yes", action="store_true", help="take a published push back without asking")
+        parser.set_defaults(plan=False)
     parser.add_argument("repo", nargs="?", default="", help="a repository's name or path (default: the default one)")
     if verb == "adopt":
         parser.add_argument(
@@ -132,11 +137,34 @@ def _recover(work: _Work) -> int:
 
 def _undo(work: _Work) -> int:
     request_id, force = work.options.id, work.options.force
+    with wiring.record(work.settings) as store, store.reading() as reading:
+        row = requests.get(reading, request_id)
+    published = pushed_refs((row.result or {}).get("verified", {})) if row else ()
+    if row and published:
+        return _undo_push(replace(work, name=row.repo), published)
     with _audited(work, "undo", [f"force: {force}"], request_id) as told:
         with work.repositories.held(work.name) as git:
             outcome = undo(git, request_id, force=force)
         told.extend(_outcome_lines(outcome))
     _show(told)
+    return int(outcome.state is not State.SUCCEEDED)
+
+
+def _undo_push(work: _Work, published: Sequence[PushedRef]) -> int:
+    """Take back what was published while nobody built on it; else say how commits can be made that do."""
+    git = work.repositories.open(work.name)
+    ways = ways_back(git, published)
+    plan = told(git, ways)
+    _show(plan)
+    if not any(isinstance(way, ResetRemote) for way in ways):
+        return 1
+    if not _agreed(work.options, "Take it back?"):
+        return 1
+    with _audited(work, "undo", plan, work.options.id) as lines:
+        with work.repositories.held(work.name) as git:
+            outcome = take_back(git, ways)
+        lines.extend(_outcome_lines(outcome))
+    _show(lines)
     return int(outcome.state is not State.SUCCEEDED)
 
 
@@ -165,7 +193,7 @@ def _agreed(options: argparse.Namespace, question: str) -> bool:
     if options.plan or options.yes:
         return not options.plan
     if not sys.stdin.isatty():
-        raise Refused("not_confirmed", "nobody can be asked here", "look at --plan, then add --yes")
+        raise Refused("not_confirmed", "nobody can be asked here", "what it would do stands above; add --yes")
     return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from gateway_process import ConfiguredHost, running
-from repos import plain_git, work_tree
+from repos import bare_remote, clone, commit_file, plain_git, work_tree
 
 pytestmark = pytest.mark.needs("git", "landlock")
 
@@ -60,6 +60,52 @@ def test_undo_takes_back_what_a_request_committed(host: ConfiguredHost) -> None:
         assert plain_git(host.work_tree, "rev-parse", "HEAD") != before
         assert host.cli("undo", "c1").returncode == 0
     assert plain_git(host.work_tree, "rev-parse", "HEAD") == before
+
+
+def published(tmp_path: Path) -> tuple[ConfiguredHost, Path]:
+    """A host whose remote is a directory, and that remote; the agent pushed a commit there as request `p1`."""
+    tree, remote = work_tree(tmp_path / "shop"), bare_remote(tmp_path / "remote.git")
+    plain_git(tree, "remote", "add", "origin", str(remote))
+    plain_git(tree, "push", "-q", "-u", "origin", "main")
+    host = ConfiguredHost(tmp_path, tree)
+    host.settings["GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES"] = "true"
+    host.adopted()
+    plain_git(tree, "commit", "-q", "--allow-empty", "-m", "Published")
+    with running(host):
+        host.raise_flag("git_push.p1.flag", "main")
+        host.in_state("p1", "succeeded")
+    return host, remote
+
+
+def test_undo_takes_a_published_push_back_after_asking_and_reads_that_back(tmp_path: Path) -> None:
+    host, remote = published(tmp_path)
+    new, old = (plain_git(host.work_tree, "rev-parse", rev) for rev in ("HEAD", "HEAD~1"))
+
+    asked = host.cli("undo", "p1")
+    assert asked.returncode == 1
+    assert f"git push --force-with-lease=refs/heads/main:{new} origin {old}:refs/heads/main" in asked.stdout
+    assert "add --yes" in asked.stderr
+    assert plain_git(remote, "rev-parse", "main") == new
+    done = host.cli("undo", "p1", "--yes")
+
+    assert done.returncode == 0, done.stderr
+    assert plain_git(remote, "rev-parse", "main") == old
+    assert plain_git(host.work_tree, "rev-parse", "HEAD") == new
+    assert "operator.undo.done" in host.cli("audit", "show").stdout
+    assert "already" in host.cli("undo", "p1", "--yes").stdout
+
+
+def test_undo_offers_a_revert_where_somebody_built_on_a_push_and_moves_nothing(tmp_path: Path) -> None:
+    host, remote = published(tmp_path)
+    colleague = clone(remote, tmp_path / "colleague")
+    theirs = commit_file(colleague, "theirs.txt", "theirs\n")
+    plain_git(colleague, "push", "-q", "origin", "main")
+
+    done = host.cli("undo", "p1", "--yes")
+
+    assert done.returncode == 1
+    assert "git revert --no-edit" in done.stdout
+    assert plain_git(remote, "rev-parse", "main") == theirs
 
 
 def test_recovering_brings_a_detached_head_back_to_its_branch_and_can_be_undone(host: ConfiguredHost) -> None:
