@@ -14,13 +14,15 @@ from executor.protocol.results import ApprovalView, DecisionView, build_result
 from executor.protocol.shared_dir import SharedDir
 from executor.record import approvals, requests
 from executor.record.approvals import Approval
-from executor.record.audit import head
+from executor.record.audit import events_since, head
 from executor.record.exports import lines_since
 from executor.record.requests import RequestRow
 from executor.record.store import Store
 
 _OWED_LIMIT = 10_000  # results remembered as unwritten; beyond it the next start publishes them
 _CONFLICTS_KEPT = 1_000  # ids remembered that came again with other content
+_SAID_KEPT = 20_000  # results remembered as written; far more than are written at the same time
+_EVENTS = 1_000  # events read at once
 _LOG_LINES = 5_000  # newest lines that a log made anew begins with
 
 
@@ -40,6 +42,9 @@ class Answers:
         self._owed: dict[str, None] = {}
         self._owed_files: dict[str, str] = {}  # name -> content
         self._conflicts: dict[str, Problem] = {}  # request id -> what its result says of a second request
+        self._said: dict[str, int] = {}  # request id -> number of the event that its written result tells of
+        self._caught_up = 0  # number of the last event of which every result tells
+        self._publishing = threading.Lock()
         self._lock = threading.Lock()
         self.problem: str | None = None  # why something is owed, for status
 
@@ -61,7 +66,15 @@ class Answers:
         files: Mapping[str, str] | None = None,
         conflict: Problem | None = None,
     ) -> None:
-        """The same for a row that is at hand."""
+        """The same for a row that is at hand, unless a later one was written meanwhile by another thread."""
+        with self._publishing:
+            if row.event_seq >= self._said.get(row.id, 0):
+                self._remember_as_said(row)
+                self._write(row, approval, files, conflict)
+
+    def _write(
+        self, row: RequestRow, approval: Approval | None, files: Mapping[str, str] | None, conflict: Problem | None
+    ) -> None:
         redact = self._store.redactor
         if row.repo == self._default_repo:
             self._owed_files |= {name: redact(content) for name, content in (files or {}).items()}
@@ -96,9 +109,27 @@ class Answers:
             self._conflicts[request_id] = conflict
         return conflict or self._conflicts.get(request_id)
 
+    def _remember_as_said(self, row: RequestRow) -> None:
+        self._said.pop(row.id, None)
+        self._said[row.id] = row.event_seq
+        if len(self._said) > _SAID_KEPT:
+            del self._said[next(iter(self._said))]
+
+    def catch_up(self) -> None:
+        """Write the results of what other processes decided, where word of it got lost on its way to this one."""
+        told: dict[str, int] = {}
+        with self._store.reading() as view:
+            while events := events_since(view, self._caught_up, _EVENTS):
+                told |= {event.request_id: event.seq for event in events if event.kind.startswith("request.")}
+                self._caught_up = events[-1].seq
+        for request_id, seq in told.items():
+            if self._said.get(request_id, 0) < seq:
+                self.publish(request_id)
+
     def publish_again(self, limit: int) -> None:
         """At start: write the newest results anew, for the last process may have ended before it wrote them."""
         with self._store.reading() as view:
+            self._caught_up = head(view).seq
             rows = requests.recent(view, limit)
         for row in reversed(rows):
             self.publish(row.id)

@@ -72,6 +72,7 @@ class Dispatcher:
             self._troubles.pop("taking flags", None)
             if names is None:
                 self._answers.pay()
+                self._answers.catch_up()
             self._answers.log()
             return taken
 
