@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from held_pushes import held_pushes
-from served_host import Gateway, ServedHost, served_host, until
+from served_host import HURRIED, Gateway, ServedHost, served_host, until
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
@@ -187,12 +187,16 @@ def test_c02_what_a_killed_git_add_leaves_does_not_stop_the_next_one(host: Serve
     assert host.git("log", "-1", "--format=%s", "--name-only").split() == ["Small", name]
 
 
-def test_a_yes_whose_word_to_the_gateway_was_lost_is_acted_on_with_the_next_flag(host: ServedHost) -> None:
-    """The decision is in the record before the gateway is told of it: kill -9 in between costs time, no more."""
-    with host.running():
-        host.raise_flag("git_cmd.unheard.flag", "git tag v-unheard")
-        host.in_state("unheard", "awaiting_approval")
-        assert host.start(DYING, "voted", "unheard", "approve", "unheard").ends() == -signal.SIGKILL
-        host.ask("git_status.unheard-next.flag")
-        host.in_state("unheard", "succeeded")
-    assert "v-unheard" in host.git("tag")
+@pytest.mark.parametrize(("verb", "state"), [(("approve",), "succeeded"), (("deny", "--reason", "no"), "denied")])
+def test_a_decision_whose_word_to_the_gateway_was_lost_is_found_in_the_record(
+    host: ServedHost, verb: tuple[str, ...], state: str
+) -> None:
+    """It is recorded before the gateway is told of it: kill -9 in between costs one round, no more."""
+    request_id = f"unheard-{verb[0]}"
+    with host.running(*HURRIED):
+        host.raise_flag(f"git_cmd.{request_id}.flag", f"git tag v-{request_id}")
+        host.in_state(request_id, "awaiting_approval")
+        dying = host.start(DYING, "voted", request_id, verb[0], request_id, *verb[1:])
+        assert dying.ends() == -signal.SIGKILL, dying.log
+        host.in_state(request_id, state)
+    assert (f"v-{request_id}" in host.git("tag")) == (state == "succeeded")

@@ -1,0 +1,59 @@
+"""The real program but for one thing that a test needs: `altered_gateway.py CHANGE VERB...`; see `CHANGES`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+from executor import asking, facts, intake
+from executor.dispatch import Dispatcher
+from executor.errors import Failed
+from gateway.cli import main
+from gateway.schedule import heartbeat
+
+
+def hurried() -> None:
+    """What happens every minute happens twice a second."""
+    for job in ("sweep", "expire", "publish"):
+        heartbeat.PERIODS[job] = 0.5
+
+
+def forgetful() -> None:
+    """It never looks for approvals that have expired."""
+    hurried()
+    Dispatcher.expire = lambda _: 0  # type: ignore[method-assign]
+
+
+def _fails(owner: Any, name: str, error: Exception, when: Callable[..., bool]) -> None:
+    real = getattr(owner, name)
+
+    def failing(*args: Any, **named: Any) -> Any:
+        if when(*args):
+            raise error
+        return real(*args, **named)
+
+    setattr(owner, name, failing)
+
+
+def buggy() -> None:
+    """A bug is met in reading one flag, and in looking into one request that has to be asked about."""
+    hurried()
+    bug = RuntimeError("a bug")
+    _fails(
+        intake, "read_arrival", bug, lambda _flag, content, *_: content is not None and b"bug-in-reading" in content
+    )
+    _fails(asking, "bind", bug, lambda _git, request, _decision: request.request_id == "bug-in-binding")
+
+
+def blind() -> None:
+    """The branches of a repository cannot be looked at."""
+    hurried()
+    _fails(facts, "local_branches", Failed("git_failed", "git fails here", "mend it"), lambda _git: True)
+
+
+CHANGES = {"hurried": hurried, "forgetful": forgetful, "buggy": buggy, "blind": blind}
+
+if __name__ == "__main__":
+    CHANGES[sys.argv[1]]()
+    sys.exit(main(sys.argv[2:]))
