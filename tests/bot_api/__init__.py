@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from bot_api.clock import HandClock, SwiftClock
 from bot_api.faults import Fault, error, flood, garbage, reset, server_error, stall
 from bot_api.people import Person
 from bot_api.server import BotApi
@@ -14,8 +15,10 @@ __all__ = [
     "BotApi",
     "Chat",
     "Fault",
+    "HandClock",
     "Person",
     "Shown",
+    "SwiftClock",
     "World",
     "error",
     "flood",

@@ -208,12 +208,12 @@ class BotApi:
             self._confirm(values.get("offset"))
             self.world.heard = values.get("allowed_updates", self.world.heard)
         if not self.world.updates and values.get("timeout", 0):
-            self._poll = self._loop.create_future()
+            self._poll = poll = self._loop.create_future()
             gone = asyncio.ensure_future(reader.read(1))  # nothing more is asked on a connection that waits
             try:
-                await asyncio.wait([self._poll, gone], timeout=values["timeout"], return_when="FIRST_COMPLETED")
-                if self._poll.done():
-                    self._poll.result()
+                await asyncio.wait([poll, gone], timeout=values["timeout"], return_when="FIRST_COMPLETED")
+                if poll.done():
+                    poll.result()
             finally:
                 gone.cancel()
                 await asyncio.gather(gone, return_exceptions=True)

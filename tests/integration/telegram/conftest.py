@@ -1,15 +1,36 @@
-"""A Bot API server and a client of it, shared by the tests of the chat."""
+"""A Bot API server and what goes with it, shared by the tests of the chat."""
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 
 import pytest
-from bot_api import BotApi
+from bot_api import BotApi, SwiftClock
+from loguru import logger
 
 
 @pytest.fixture
-def api() -> Iterator[BotApi]:
+def clock() -> SwiftClock:
+    """Time that nobody has to wait for."""
+    return SwiftClock()
+
+
+@pytest.fixture
+def api(clock: SwiftClock) -> Iterator[BotApi]:
     """A strict server; what was asked of it in a way that the schema does not know fails the test."""
-    with BotApi() as server:
+    with BotApi(clock=clock.monotonic) as server:
         yield server
+
+
+@pytest.fixture
+def logged(caplog: pytest.LogCaptureFixture) -> Iterator[list[str]]:
+    """Everything that is logged, by us and by libraries, at every level."""
+    caplog.set_level(logging.DEBUG)
+    lines: list[str] = []
+    sink = logger.add(lambda message: lines.append(str(message)), level=0, diagnose=False)
+    try:
+        yield lines
+    finally:
+        logger.remove(sink)
+        lines.extend(record.getMessage() for record in caplog.records)
