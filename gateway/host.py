@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
     from executor.dispatch import Dispatcher
+    from gateway.telegram.service import ChatService
 
+LAST_NEWS_SECONDS = 5.0  # what telling the chat how the last requests ended may take
 CANCEL_SECONDS = 20.0  # what ending a running git may take: TERM, its grace, KILL, and putting things in order
 
 
@@ -53,7 +55,7 @@ class Host:
             dispatcher, settings.state_dir, self._heartbeat, queued=self._run_queued, stuck=self._realign
         )
         names = [repository.name for repository in settings.served]
-        self._workers = Workers(dispatcher, names, drained=self._pickup.room_again)
+        self._workers = Workers(dispatcher, names, drained=self._drained)
         self._watcher = Watcher(
             settings.shared_dir,
             settings.state_dir,
@@ -63,6 +65,7 @@ class Host:
         )
         self._duties = jobs.Duties(dispatcher, self._pickup, self._heartbeat, told=self.write_health)
         self._scheduler: AsyncIOScheduler | None = None
+        self._chat: ChatService | None = None
 
     async def run(self) -> bool:
         """Serve until told to stop, then stop in order: nothing new, grace for what runs, then its end.
@@ -76,6 +79,7 @@ class Host:
             self._workers.start()
             self._scheduler = jobs.schedule(self._duties)
             self._say_ready()
+            self._open_chat()
             told = asyncio.create_task(stop.wait())
             await asyncio.wait([told, pickup], return_when=asyncio.FIRST_COMPLETED)
             logger.info("stopping: nothing new is begun")
@@ -105,6 +109,8 @@ class Host:
             logger.warning("still running after {} s: it is ended, and recorded as interrupted", grace)
             self._dispatcher.cancel_running()
             ended = await self._workers.stop(CANCEL_SECONDS)
+        if self._chat is not None:
+            await self._chat.stop(LAST_NEWS_SECONDS)
         ended = await self._last_words() and ended
         if not ended:
             logger.error("something could not be ended; the next start finds out what became of it")
@@ -136,9 +142,40 @@ class Host:
         names = ", ".join(repository.name for repository in self._settings.served)
         logger.info("READY: serving {} for {}", self._settings.shared_dir, names)
 
+    def _open_chat(self) -> None:
+        """Begin to tell and to ask operators, where a chat is configured; nothing else waits for it (A05, A06)."""
+        if not self._settings.telegram_bot_token.get_secret_value():
+            return
+        from gateway.telegram.service import ChatService  # brings an HTTP client along: only for those who chat
+
+        self._chat = ChatService(
+            self._settings,
+            self._dispatcher,
+            decided=self._pickup.word_came,
+            troubles=self._troubles,
+            health=self._health,
+        )
+        self._chat.start()
+
+    def _troubles(self) -> dict[str, str]:
+        """Return what does not work now, in words; the keys do not change with the words."""
+        found = {f"job {job}": "it was not completed for too long" for job in self._heartbeat.late()}
+        if self._watcher.problem:
+            found["watching"] = self._watcher.problem
+        return found | self._dispatcher.troubles()
+
     def _run_queued(self, repositories: Iterable[str]) -> None:
         self._watcher.check()
         self._workers.wake(repositories)
+        self._nudge_chat()
+
+    def _drained(self) -> None:
+        self._pickup.room_again()
+        self._nudge_chat()
+
+    def _nudge_chat(self) -> None:
+        if self._chat is not None:
+            self._chat.nudge()
 
     def _realign(self) -> None:
         if self._scheduler is not None:
@@ -146,13 +183,16 @@ class Host:
 
     def write_health(self) -> None:
         """Write down how the gateway is, for the command line and the doctor."""
+        write_health(self._settings.state_dir, self._health())
+
+    def _health(self) -> dict[str, Any]:
         health = {
             "pid": os.getpid(),
             "watching": self._watcher.problem or "inotify",
             "heartbeat": self._heartbeat.as_data(),
             **self._dispatcher.health(),
         }
-        write_health(self._settings.state_dir, health)
+        return health | ({"telegram": self._chat.health()} if self._chat is not None else {})
 
 
 @contextlib.contextmanager

@@ -31,7 +31,7 @@ from gateway import settings_values as values
 AbsolutePath = Annotated[Path, AfterValidator(values.absolute)]
 Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(values.split_list)]
 Operations = Annotated[tuple[Operation, ...], NoDecode, BeforeValidator(values.operations)]
-Numbers = Annotated[tuple[int, ...], NoDecode, BeforeValidator(values.split_list)]
+UserIds = Annotated[tuple[int, ...], NoDecode, BeforeValidator(values.user_ids)]
 PerClass = Annotated[dict[RiskClass, int], NoDecode, BeforeValidator(values.per_class)]
 Token = Annotated[SecretStr, AfterValidator(values.bot_token)]
 ApiUrl = Annotated[str, AfterValidator(values.web_address)]
@@ -167,7 +167,7 @@ class Settings(BaseSettings):
         default=None,
     )
     telegram_topic_id: int | None = _field("The topic in it, where the group is a forum.", "42", default=None, ge=0)
-    telegram_operator_ids: Numbers = _field(
+    telegram_operator_ids: UserIds = _field(
         "Who may decide: numeric user ids. An empty list is nobody.", "11111111,22222222", default=()
     )
     telegram_api_url: ApiUrl = _field(

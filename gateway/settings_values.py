@@ -115,6 +115,16 @@ def repository_name(path: Path) -> str:
     return path.name if NAME.fullmatch(path.name) else "repo"
 
 
+def user_ids(value: object) -> tuple[int, ...]:
+    """Given a list of Telegram user ids, return them as numbers: names can be changed, and taken by others (A26)."""
+    found = []
+    for position, entry in enumerate(split_list(value), start=1):
+        if not re.fullmatch(r"[1-9][0-9]{0,18}", entry):
+            raise ValueError(f"entry {position} is not a numeric user id")
+        found.append(int(entry))
+    return tuple(dict.fromkeys(found))
+
+
 def bot_token(token: SecretStr) -> SecretStr:
     """Given a bot's token, return it; raise ValueError if it cannot be one."""
     if token.get_secret_value() and not _TOKEN.fullmatch(token.get_secret_value()):

@@ -25,7 +25,8 @@ class Card:
     """The message of one subject: a request's id, or a name that begins with `_`.
 
     `shown` is a digest of what stands in it ("" is nothing yet). `uncertain` says that Telegram never told whether an
-    earlier copy arrived. `menu` names the keyboard that an operator opened, `reminded` the approval reminded of.
+    earlier copy arrived. `asked` is the approval that it asks for as it stands there, `reminded` the one that was
+    reminded of, `menu` the keyboard that an operator opened.
     """
 
     subject: str
@@ -33,25 +34,25 @@ class Card:
     message_id: int | None = None
     shown: str = ""
     uncertain: bool = False
+    asked: str = ""
     menu: str = ""
     reminded: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """What a token means: an action about a subject, for a decision about exactly what `digest` stands for.
+    """What a token under a card means: an action about a target, for what exactly `digest` stands for.
 
-    `message_id` is set for a question that is answered by replying to it; `used_by` for an action done once for all.
+    `message_id` is set for a question that is answered by replying to it.
     """
 
     token: str
     subject: str
     action: str
-    argument: str = ""
-    approval_id: str = ""
+    target: str = ""
     digest: str = ""
+    argument: str = ""
     message_id: int | None = None
-    used_by: str = ""
     created_at: str = ""
 
 
@@ -91,17 +92,24 @@ def open_menu(tx: Transaction, subject: str, menu: str) -> bool:
     return card is not None
 
 
+def remind(tx: Transaction, subject: str, approval_id: str) -> None:
+    """Note that operators were reminded of that approval."""
+    card = card_of(tx, subject)
+    if card is not None:
+        keep(tx, replace(card, reminded=approval_id))
+
+
 def button_for(
-    tx: Transaction, subject: str, action: str, argument: str = "", *, approval_id: str = "", digest: str = ""
+    tx: Transaction, subject: str, action: str, target: str = "", *, digest: str = "", argument: str = ""
 ) -> Button:
     """Return the button of that meaning, made where there is none: a card drawn again has the same buttons."""
-    meant = {"subject": subject, "approval_id": approval_id, "action": action, "argument": argument}
+    meant = {"subject": subject, "action": action, "target": target, "digest": digest, "argument": argument}
     same = [buttons.c[name] == value for name, value in meant.items()]
     row = tx.connection.execute(select(*_BUTTON).where(buttons.c.host == tx.host, *same)).first()
     if row is not None:
         return Button(**row._asdict())
     token = secrets.token_urlsafe(TOKEN_BYTES)
-    made = Button(token, subject, action, argument, approval_id, digest, created_at=tx.at)
+    made = Button(token, subject, action, target, digest, argument, created_at=tx.at)
     values = {name: getattr(made, name) for name in Button.__slots__}
     tx.connection.execute(insert(buttons).values(host=tx.host, **values))
     return made
@@ -111,6 +119,22 @@ def pressed(tx: Reading, token: str) -> Button | None:
     """Return what a token means, or None for one that was never given out, or so long ago that it was removed."""
     row = tx.connection.execute(select(*_BUTTON).where(buttons.c.host == tx.host, buttons.c.token == token)).first()
     return Button(**row._asdict()) if row else None
+
+
+def offered(tx: Reading, subject: str, action: str, target: str, digest: str) -> bool:
+    """Return whether a button of that meaning was ever given out."""
+    meant = {"subject": subject, "action": action, "target": target, "digest": digest}
+    same = [buttons.c[name] == value for name, value in meant.items()]
+    query = select(buttons.c.token).where(buttons.c.host == tx.host, *same).limit(1)
+    return tx.connection.execute(query).first() is not None
+
+
+def send_anew(tx: Transaction, subject: str) -> bool:
+    """Let a card be sent once more, at the end of the chat; False where there is none. The old copy stays behind."""
+    card = card_of(tx, subject)
+    if card is not None:
+        keep(tx, replace(card, message_id=None, shown="", asked="", menu=""))
+    return card is not None
 
 
 def asked_in(tx: Transaction, token: str, message_id: int) -> None:
@@ -124,12 +148,6 @@ def question_in(tx: Reading, message_id: int) -> Button | None:
     this = (buttons.c.host == tx.host) & (buttons.c.message_id == message_id)
     row = tx.connection.execute(select(*_BUTTON).where(this)).first()
     return Button(**row._asdict()) if row else None
-
-
-def use(tx: Transaction, token: str, by: str) -> bool:
-    """Use a button that works once for all; False when somebody has used it already."""
-    this = (buttons.c.host == tx.host) & (buttons.c.token == token) & (buttons.c.used_by == "")
-    return tx.connection.execute(update(buttons).where(this).values(used_by=by)).rowcount == 1
 
 
 def state(tx: Reading, name: str) -> str:

@@ -145,8 +145,9 @@ cards = Table(
     Column("message_id", BigInteger),  # none: not sent, or not known to have been
     Column("shown", _HASH, nullable=False),  # of what stands there; "" is nothing yet
     Column("uncertain", Boolean, nullable=False),  # whether a copy of it may stand in the chat beside it
+    Column("asked", _ID, nullable=False),  # the approval that it asks for as it stands there
     Column("menu", String(20), nullable=False),  # which of its keyboards an operator opened
-    Column("reminded", String(100), nullable=False),  # the approval that was reminded of
+    Column("reminded", _ID, nullable=False),  # the approval that was reminded of
     Column("updated_at", _TIME, nullable=False),
 )
 
@@ -157,14 +158,13 @@ buttons = Table(
     Column("host", _HOST, primary_key=True),
     Column("token", String(64), primary_key=True),
     Column("subject", _ID, nullable=False),
-    Column("approval_id", _ID, nullable=False),
-    Column("digest", _HASH, nullable=False),
     Column("action", String(20), nullable=False),
+    Column("target", _ID, nullable=False),
+    Column("digest", _HASH, nullable=False),
     Column("argument", String(200), nullable=False),
     Column("message_id", BigInteger),  # of the question that an operator is to reply to
-    Column("used_by", String(100), nullable=False),
     Column("created_at", _TIME, nullable=False),
-    UniqueConstraint("host", "subject", "approval_id", "action", "argument"),
+    UniqueConstraint("host", "subject", "action", "target", "digest", "argument"),
     Index("buttons_by_message", "host", "message_id"),
 )
 

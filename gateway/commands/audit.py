@@ -26,7 +26,11 @@ def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
     show.add_argument("--json", action="store_true", help="one JSON object a line")
     verify = parts.add_parser("verify", help="prove that nothing was changed, removed or cut off", allow_abbrev=False)
     verify.add_argument(
-        "--posted", action="append", default=[], metavar="SEQ:HASH", help="an end of the log that was noted elsewhere"
+        "--anchor",
+        action="append",
+        default=[],
+        metavar="SEQ:HASH",
+        help="an end of the log that was noted elsewhere, as the chat shows it; may be given several times",
     )
     export = parts.add_parser("export", help="bring a JSON Lines file up to date", allow_abbrev=False)
     export.add_argument("file", type=Path)
@@ -45,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
         if options.part == "export":
             print(f"{export_jsonl(store, options.file)} events added to {options.file}")
             return 0
-        return _verify(store, [_head(each) for each in options.posted])
+        return _verify(store, [_head(each) for each in options.anchor])
 
 
 def _verify(store: Store, posted: list[Head]) -> int:
@@ -71,5 +75,5 @@ def _progress(done: int, total: int) -> None:
 def _head(text: str) -> Head:
     seq, _, sealed = text.partition(":")
     if not seq.isascii() or not seq.isdigit() or not sealed:
-        raise Refused("usage", "--posted takes SEQ:HASH", "as `audit verify` prints it")
+        raise Refused("usage", "--anchor takes SEQ:HASH", "as the chat and `audit verify` show it")
     return Head(int(seq), sealed)

@@ -11,6 +11,7 @@ from typing import Any
 
 from executor.outcome import State
 from executor.record import controls, requests
+from executor.record.store import Store
 from executor.sandbox.confinement import Confinement
 from gateway import settings as configuration
 from gateway import wiring
@@ -35,24 +36,32 @@ def run(options: argparse.Namespace) -> int:
 
 def look(settings: Settings) -> dict[str, Any]:
     """Given the settings, return how things are, as JSON can hold it."""
-    health = read_health(settings.state_dir)
-    with wiring.record(settings) as store, store.reading() as reading:
+    served_by = holder(settings.state_dir)
+    health = read_health(settings.state_dir) if served_by else {}
+    confinement = Confinement(unsafe=settings.unsafe_run_without_confinement).report().summary
+    with wiring.record(settings) as store:
+        return gather(settings, store, served_by=served_by, health=health, confinement=confinement)
+
+
+def gather(
+    settings: Settings, store: Store, *, served_by: str, health: Mapping[str, Any], confinement: str
+) -> dict[str, Any]:
+    """The same with the record open: `served_by` holds the state directory, `health` is what it says of itself."""
+    with store.reading() as reading:
         states = Counter(request.state for request in requests.open_requests(reading))
         freeze = controls.frozen(reading)
-        anchor = store.anchor_problem
-    served_by = holder(settings.state_dir)
     found: dict[str, Any] = {
         "host": settings.host_name,
         "served_by": served_by,
         "repositories": {each.name: str(each.path) for each in settings.served},
         "shared_dir": str(settings.shared_dir),
-        "confinement": Confinement(unsafe=settings.unsafe_run_without_confinement).report().summary,
+        "confinement": confinement,
         "unsafe": configuration.unsafe_choices(settings),
         "frozen": {"reason": freeze.reason, "by": freeze.by, "at": freeze.at} if freeze else None,
         "requests": {state.value: states[state] for state in (State.AWAITING_APPROVAL, State.QUEUED, State.RUNNING)},
-        "health": health if served_by else {},
+        "health": health,
     }
-    found["troubles"] = list(_troubles(found, anchor, datetime.now(UTC)))
+    found["troubles"] = list(_troubles(found, store.anchor_problem, datetime.now(UTC)))
     return found
 
 
@@ -84,6 +93,8 @@ def as_text(found: Mapping[str, Any]) -> Iterator[str]:
     if found["served_by"]:
         yield paragraph("process", f"{found['served_by']}, last sweep {age(_last_sweep(found))}")
         yield paragraph("notices", found["health"].get("watching", "by sweep"))
+    if chat := found["health"].get("telegram"):
+        yield paragraph("telegram", str(chat.get("state", "")))
     yield paragraph("git", found["confinement"])
     counts = found["requests"]
     yield paragraph(

@@ -32,9 +32,9 @@ def test_more_cards_than_one_query_takes_are_all_found(store: Store) -> None:
 
 def test_a_card_that_is_drawn_again_has_the_same_buttons(store: Store) -> None:
     with store.transaction() as tx:
-        first = cards.button_for(tx, "fix-1", "approve", approval_id="fix-1.1", digest="d" * 64)
-        again = cards.button_for(tx, "fix-1", "approve", approval_id="fix-1.1", digest="d" * 64)
-        next_round = cards.button_for(tx, "fix-1", "approve", approval_id="fix-1.2", digest="e" * 64)
+        first = cards.button_for(tx, "fix-1", "approve", target="fix-1.1", digest="d" * 64)
+        again = cards.button_for(tx, "fix-1", "approve", target="fix-1.1", digest="d" * 64)
+        next_round = cards.button_for(tx, "fix-1", "approve", target="fix-1.2", digest="e" * 64)
     assert first == again
     assert next_round.token != first.token
     with store.reading() as view:
@@ -43,7 +43,7 @@ def test_a_card_that_is_drawn_again_has_the_same_buttons(store: Store) -> None:
 
 def test_a24_a_token_fits_into_a_button_whatever_it_stands_for(store: Store) -> None:
     with store.transaction() as tx:
-        button = cards.button_for(tx, "ж" * 64, "deny", "ж" * 200)
+        button = cards.button_for(tx, "ж" * 64, "deny", "x", argument="ж" * 200)
     assert len(button.token.encode()) <= 64
 
 
@@ -52,20 +52,25 @@ def test_a_token_that_was_never_given_out_means_nothing(store: Store) -> None:
         assert cards.pressed(view, "made-up") is None
 
 
-def test_a_button_that_works_once_is_used_by_the_first(store: Store) -> None:
+def test_only_what_was_given_out_counts_as_offered(store: Store) -> None:
     with store.transaction() as tx:
-        token = cards.button_for(tx, "_stuck:shop", "recover", "shop").token
-        assert cards.use(tx, token, "telegram:1")
-        assert not cards.use(tx, token, "telegram:2")
-    with store.reading() as view:
-        button = cards.pressed(view, token)
-        assert button is not None
-        assert button.used_by == "telegram:1"
+        cards.button_for(tx, "fix-1", "approve", "fix-1.1", digest="d" * 64)
+        assert cards.offered(tx, "fix-1", "approve", "fix-1.1", "d" * 64)
+        assert not cards.offered(tx, "fix-1", "approve", "fix-1.1", "e" * 64)
+        assert not cards.offered(tx, "fix-1", "approve", "fix-1.2", "d" * 64)
+
+
+def test_a_card_that_is_sent_anew_asks_for_nothing_until_it_is_there(store: Store) -> None:
+    with store.transaction() as tx:
+        cards.keep(tx, Card("fix-1", 1, message_id=7, shown="a" * 64, asked="fix-1.1", reminded="fix-1.1"))
+        assert cards.send_anew(tx, "fix-1")
+        assert not cards.send_anew(tx, "other")
+        assert cards.card_of(tx, "fix-1") == Card("fix-1", 1, reminded="fix-1.1")
 
 
 def test_a_question_is_found_by_the_message_it_is_asked_in(store: Store) -> None:
     with store.transaction() as tx:
-        button = cards.button_for(tx, "fix-1", "reason", "telegram:1", approval_id="fix-1.1", digest="d" * 64)
+        button = cards.button_for(tx, "fix-1", "reason", "fix-1.1", digest="d" * 64, argument="telegram:1")
         cards.asked_in(tx, button.token, 55)
     with store.reading() as view:
         found = cards.question_in(view, 55)

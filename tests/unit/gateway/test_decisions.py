@@ -226,8 +226,8 @@ def test_the_audit_log_is_shown_proved_and_exported(
     assert "approval.asked" in capsys.readouterr().out
     assert cli.main(["audit", "verify"]) == 0
     end = capsys.readouterr().out.split()[-1]
-    assert cli.main(["audit", "verify", "--posted", end]) == 0
-    assert cli.main(["audit", "verify", "--posted", "1:" + "0" * 64]) == 1
+    assert cli.main(["audit", "verify", "--anchor", end]) == 0
+    assert cli.main(["audit", "verify", "--anchor", "1:" + "0" * 64]) == 1
     assert cli.main(["audit", "export", str(tmp_path / "audit.jsonl")]) == 0
     assert len((tmp_path / "audit.jsonl").read_text().splitlines()) == 2
 
