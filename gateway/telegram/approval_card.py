@@ -203,8 +203,8 @@ def _agents_words(place: Place, request: RequestRow) -> Iterator[Block]:
 
 def _too_long(place: Place, asked: Asked) -> Card:
     said = say(
-        "❗ What a yes depends on is too long for one message, so it cannot be approved here.\nRequest {}",
-        place.pen.value(asked.request.id, words.NAME_UNITS),
+        "❗ What a yes depends on is too long for one message, so it cannot be approved here. On the host: {}",
+        place.pen.value(f"ops-gateway pending {asked.request.id}"),
     )
     text = join((_heading(place, asked), said), "\n\n")
     return Card(text.html, text.plain, deny_only(asked.approval), (), too_long=True)

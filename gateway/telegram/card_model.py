@@ -53,8 +53,7 @@ class Attachment:
 class Card:
     """One message. `plain` is the same text without markup, for when Telegram does not take the markup (A16).
 
-    `too_long` says that what an operator must see does not fit: the card says that, offers no approval, and the
-    request is to be refused (A31).
+    `too_long` says that what an operator must see does not fit: the card says that, and offers no approval (A31).
     """
 
     html: str

@@ -141,7 +141,7 @@ def _request_line(place: Place, request: RequestRow) -> Markup:
     told = [say("Request {}", place.pen.value(request.id, words.NAME_UNITS))]
     if request.started_at and request.finished_at:
         seconds = words.seconds_between(request.started_at, request.finished_at)
-        told.append(say("took {}", place.pen.text(words.span(seconds))))
+        told += [say("took {}", place.pen.text(words.span(seconds)))] if seconds >= 1 else []
     if request.finished_at and (request.started_at or request.state not in _DATED):
         told.append(place.pen.text(words.moment(place, request.finished_at)))
     return join(told, " · ")

@@ -66,7 +66,8 @@ def bound(pen: Pen, depends_on: Sequence[str]) -> Block:
     listed = [pen.text(_OBJECT_ID.sub(r"\1", line)) for line in named]
     if len(stashes) > _STASHES_SHOWN:
         listed.append(say("… and {} more stash entries", len(stashes) - _STASHES_SHOWN))
-    return Block(tuple(listed), title=say("<b>Holds only while this stays so</b>"), frame="folded code")
+    title = say("<b>Holds only while this stays so</b>") if listed else EMPTY
+    return Block(tuple(listed), title=title, frame="folded code")
 
 
 def _pushes(shown: Mapping[str, Any], paths: int | None) -> Iterator[tuple[str, ...]]:

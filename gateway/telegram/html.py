@@ -129,7 +129,8 @@ class Pen:
     def command_title(self, argv: Sequence[str], most: int) -> Markup:
         """Return the beginning of a command on one line, for a title; the whole of it must stand elsewhere."""
         words = [str(word) for word in self._words(argv)]
-        return say("<code>{}</code>", _escaped(cut(_shown(self._redactor(quote(words))), most)))
+        shown = _shown(self._redactor(quote(words))).replace(_LINE_END, "⏎")
+        return say("<code>{}</code>", _escaped(cut(shown, most)))
 
     def masks(self, argv: Sequence[str]) -> bool:
         """Return whether a part of the command looks like a secret, so that `command` does not show all of it."""

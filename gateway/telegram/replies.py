@@ -155,8 +155,8 @@ def went_wrong(place: Place, problem: Problem) -> Card:
 
 
 def done(place: Place, what: str) -> Card:
-    """Return that a command was done, in one sentence that may quote foreign text."""
-    return card_of([Block((say("✅ {} · {}", place.pen.prose(what, _LINE_UNITS), words.where(place, "")),))])
+    """Return what a command came to, in one sentence that may quote foreign text."""
+    return card_of([Block((say("{} · {}", place.pen.prose(what, _LINE_UNITS), words.where(place, "")),))])
 
 
 def ask_for_reason(place: Place, asked: Asked) -> Card:

@@ -20,7 +20,6 @@ UNKNOWN_BUTTON = (
 )
 DETAILS_SENT = "The details are below."
 NOTHING_CHANGED = "Nothing has changed."
-WRONG_PLACE = "This does not count here: decide in the operators' chat."
 CHOOSE_REASON = "Why not? The reason reaches the agent."
 UNDO_BEGUN = "Taking it back; the card tells how it ends."
 RECOVERY_ASKED = "A plan is being made; its card follows."
