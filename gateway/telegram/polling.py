@@ -156,10 +156,11 @@ class Polling:
 
     async def _conflict(self, failure: failures.Contended) -> float:
         if failure.webhook:
+            logger.warning("a webhook of this bot keeps updates from being fetched: it is taken away")
             try:
                 await self._transport.delete_webhook()
             except CallFailed as other:
-                logger.warning("a webhook keeps updates from being fetched, and cannot be deleted yet: {}", other)
+                logger.warning("the webhook cannot be taken away yet: {}", other)
             return backoff(self._failures - 1)
         self._conflicts += 1
         if self._conflict_alarm.happened(self._clock.monotonic()):

@@ -137,17 +137,18 @@ class Delivery:
     async def _carry(self, entry: Entry) -> None:
         """Make one attempt at `entry`, and do what follows from how it went."""
         try:
-            sent = await self._attempt(entry)
+            try:
+                sent = await self._attempt(entry)
+            except CallFailed as failure:
+                self._after(entry, failure)
+            else:
+                self._delivered(entry, sent)
         except asyncio.CancelledError:
             entry.finish(Uncertain("the gateway stopped while it was being sent"))
             raise
-        except CallFailed as failure:
-            self._after(entry, failure)
         except Exception as error:  # noqa: BLE001 (a bug in one item must not end the delivery of all others)
             logger.opt(exception=error).error("{} cannot be sent", entry.item.key)
             self._over(entry, Declined(f"a bug: {type(error).__name__}"))
-        else:
-            self._delivered(entry, sent)
         self._wake.set()
         async with self._changed:
             self._changed.notify_all()
@@ -237,6 +238,7 @@ class Delivery:
             logger.warning("topic {} is gone: its messages go to the main chat", topic)
             self._topics_gone[(chat, topic)] = now + TOPIC_RETRY
         if step.scope is Scope.CHAT:
+            logger.warning("Telegram asks for {:.0f} s without messages to chat {}", step.seconds, chat)
             self._line.hold_chat(entry, now, step.seconds)
         elif step.scope is Scope.ALL:
             self._line.hold_all(now + max(step.seconds, backoff(self._unreached - 1)))

@@ -18,7 +18,7 @@ from gateway.telegram.transport import Timeouts, Transport
 from gateway.telegram.update_facts import UpdateFacts
 
 PATIENT = Timeouts(poll=20.0)
-IMPATIENT = Timeouts(read=0.2, whole_call=0.4, upload=0.4, poll=1.0, poll_slack=0.2)  # where nothing will answer
+IMPATIENT = Timeouts(read=0.5, whole_call=1.0, upload=1.0, poll=1.0, poll_slack=0.5)  # where nothing will answer
 
 
 @asynccontextmanager

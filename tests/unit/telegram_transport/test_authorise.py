@@ -73,7 +73,7 @@ def test_what_an_operator_did_not_do_directly_counts_for_nothing(
     if "kind" in change and facts is PRESS:
         return  # a press has one kind only
 
-    assert isinstance(authorise(replace(facts, **change), POLICY), Ignored)  # type: ignore[arg-type]
+    assert isinstance(authorise(replace(facts, **change), POLICY), Ignored)
 
 
 @pytest.mark.parametrize("sender", [CHAT, -1009], ids=["the group itself", "a channel"])
