@@ -159,10 +159,13 @@ class Answers:
             self._logged = batch[-1][0]
 
     def _is_latest(self, row: RequestRow) -> bool:
-        """Whether no later request of the same operation has been answered, so that results/OP.json is this one's."""
+        """Whether no later request of the same operation has been answered, so that results/OP.json is this one's.
+
+        One that was answered in what is the future now, the clock having been set back since, is not a later one.
+        """
         operation = str(row.operation or "unknown")
         with self._lock:
-            if row.received_at < self._latest.get(operation, ""):
+            if row.received_at < self._latest.get(operation, "") <= self._store.now():
                 return False
             self._latest[operation] = row.received_at
             return True
