@@ -74,8 +74,8 @@ class Gateway:
 class ServedHost:
     """Directories and settings of one host, and what agent, operator and remote do there."""
 
-    def __init__(self, root: Path, remote: HttpRemote) -> None:
-        self.root, self.remote = root, remote
+    def __init__(self, root: Path, remote: HttpRemote, account: int | None = None) -> None:
+        self.root, self.remote, self.account = root, remote, account
         self.shared, self.state = root / "shared", root / "state"
         self.settings = {
             "GATEWAY_SHARED_DIR": str(self.shared),
@@ -90,7 +90,8 @@ class ServedHost:
 
     def build(self, *names: str) -> None:
         """Make and adopt a repository for each name, the default one first; its main is pushed and followed."""
-        self.shared.mkdir(mode=0o777)
+        self.shared.mkdir(mode=0o777, exist_ok=True)
+        self.state.mkdir(mode=0o700, exist_ok=True)
         credentials = self.root / "credentials"
         credentials.write_text(f"https://agent:{TOKEN}@localhost:{self.remote.port}\n")
         credentials.chmod(0o600)
@@ -109,6 +110,9 @@ class ServedHost:
             config = self.root / "gateway.toml"
             config.write_text("".join(self._table(name) for name in names[1:]))
             self.settings["GATEWAY_CONFIG_FILE"] = str(config)
+        if self.account is not None:
+            owned = [self.shared, self.state, credentials, *map(self.tree, names)]
+            subprocess.run(["chown", "-R", str(self.account), *map(str, owned)], check=True)
         for name in names:
             self.ok("adopt", name, "--yes")
 
@@ -148,15 +152,17 @@ class ServedHost:
 
     # --- what the agent does ---------------------------------------------------------------------------------
 
-    def raise_flag(self, name: str, body: str = "") -> None:
+    def raise_flag(self, name: str, body: str = "", owner: int | None = None) -> None:
         """Write a flag as a careful agent does: under another name, then renamed."""
         draft = self.shared / f"{name}.draft"
         draft.write_text(body)
+        if owner is not None:
+            os.chown(draft, owner, owner)
         draft.rename(self.shared / name)
 
-    def ask(self, name: str, body: str = "") -> dict[str, Any]:
+    def ask(self, name: str, body: str = "", owner: int | None = None) -> dict[str, Any]:
         """Raise a flag (`OP.ID.flag`, `ID.request.json`) and wait for its last result."""
-        self.raise_flag(name, body)
+        self.raise_flag(name, body, owner)
         return self.in_state(name.removesuffix(".flag").removesuffix(".request.json").split(".")[-1], *LAST_STATES)
 
     def shell(self, line: str) -> None:
@@ -207,9 +213,27 @@ class ServedHost:
     def environment(self, **more: str) -> dict[str, str]:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.root), "LC_ALL": "C.UTF-8", **self.settings, **more}
 
+    def argv(self, *words: str) -> list[str]:
+        """The interpreter with these words, as the account that the host is served by.
+
+        That one can read everything, for the interpreter may lie in somebody's home; it can write what is its own.
+        """
+        if self.account is None:
+            return [sys.executable, *words]
+        become = ["setpriv", "--reuid", str(self.account), "--regid", str(self.account), "--clear-groups"]
+        return [
+            *become,
+            "--inh-caps",
+            "+dac_read_search",
+            "--ambient-caps",
+            "+dac_read_search",
+            sys.executable,
+            *words,
+        ]
+
     def cli(self, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "gateway", *words],
+            self.argv("-m", "gateway", *words),
             cwd=self.root,
             env=self.environment(**settings),
             stdin=subprocess.DEVNULL,
@@ -237,9 +261,7 @@ class ServedHost:
 
     def start(self, *argv: str, **settings: str) -> Gateway:
         """Start `argv` (by default `python -m gateway run`) with this host's settings, and do not wait."""
-        program = Gateway(
-            [sys.executable, *(argv or ("-m", "gateway", "run"))], self.environment(**settings), self.root
-        )
+        program = Gateway(self.argv(*(argv or ("-m", "gateway", "run"))), self.environment(**settings), self.root)
         self.programs.append(program)
         return program
 
@@ -286,10 +308,13 @@ def _speaking_of(text: str) -> list[int]:
 
 
 @contextmanager
-def served_host(root: Path, *names: str) -> Iterator[ServedHost]:
-    """A host under `root` that serves a repository for each name (by default one, `shop`); nothing runs yet."""
+def served_host(root: Path, *names: str, account: int | None = None) -> Iterator[ServedHost]:
+    """A host under `root` that serves a repository for each name (by default one, `shop`); nothing runs yet.
+
+    With `account`, a uid, the program runs as that one.
+    """
     with http_remote(root / "remotes", credentials=("agent", TOKEN), tls=root / "tls") as remote:
-        host = ServedHost(root, remote)
+        host = ServedHost(root, remote, account)
         try:
             host.build(*(names or ("shop",)))
             yield host

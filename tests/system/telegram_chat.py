@@ -21,6 +21,7 @@ class OpsChat:
         self.ann = api.person(11, "Ann", "ann")
         self.bob = api.person(22, "Bob", "bob")
         self.eve = api.person(66, "Eve")
+        self._known: dict[tuple[int, str], str] = {}  # what buttons brought back when they were pressed
 
     @property
     def settings(self) -> dict[str, str]:
@@ -36,19 +37,44 @@ class OpsChat:
         with self.api.lock:
             return [each for each in self.group.from_bot() if all(part in each.text for part in parts)]
 
+    def files(self, ending: str) -> list[str]:
+        """Wait for a file whose name ends like that, and return the names of all such."""
+
+        def found() -> list[str]:
+            with self.api.lock:
+                names = [each.document[0] for each in self.group.from_bot() if each.document is not None]
+            return [name for name in names if name.endswith(ending)]
+
+        names: list[str] = until(found, f"a file that ends with {ending}")
+        return names
+
     def shows(self, *parts: str) -> Shown:
         """Wait for a message that holds all these parts, and return the last such."""
-        found: list[Shown] = until(lambda: self.messages(*parts), f"a message with {parts}")
+        found: list[Shown] = until(lambda: self.messages(*parts), f"a message with {parts}; {self.texts()}")
         return found[-1]
 
     def card(self, request_id: str, *parts: str) -> Shown:
         """Wait until the card of a request holds all these parts, and return it."""
         return self.shows(f"Request {request_id} ", *parts)
 
+    def texts(self) -> list[str]:
+        """Return what all messages of the bot say."""
+        with self.api.lock:
+            return [each.text for each in self.group.from_bot()]
+
     def tap(self, who: Person, message: Shown, label: str) -> Press:
-        """Press a button, and wait for what is said about it at once."""
-        number = who.presses(self.group, message, label)
-        until(lambda: who.press(number).answer is not None, f"an answer to {label}")
+        """Press a button that is there, and wait for what is said about it at once."""
+        return self.press(who, message, message.data_of(label))
+
+    def tap_again(self, who: Person, message: Shown, label: str) -> str:
+        """Press a button that stood under the message when it was first shown; return what is said about it."""
+        return self.press(who, message, self._known[message.message_id, label]).answer or ""
+
+    def press(self, who: Person, message: Shown, data: str) -> Press:
+        """Press a button by its data, which may not be shown any more; wait for the answer."""
+        self._known |= {(message.message_id, b["text"]): b["callback_data"] for row in message.buttons for b in row}
+        number = who.presses_data(self.group, message, data)
+        until(lambda: who.press(number).answer is not None, "an answer to a press")
         return who.press(number)
 
     def has_button(self, message: Shown, label: str) -> Callable[[], bool]:
