@@ -58,7 +58,7 @@ class Asking:
         self, git: Git, row: RequestRow, request: Request, decision: Ask, binding: Binding, moved: tuple[str, ...]
     ) -> None:
         _require_showable(row, decision)
-        shown = {
+        shown: Mapping[str, object] = {
             "repo": row.repo,
             "operation": str(request.operation),
             "argv": list(decision.argv),
@@ -91,7 +91,7 @@ class Asking:
                 risk=decision.risk,
                 reasons=decision.reasons,
                 quorum=decision.quorum,
-                shown=shown,
+                shown={name: self._store.redactor.redact_data(value) for name, value in shown.items()},
                 expires_at=expires_at,
             )
         self._answers.publish(row.id)
