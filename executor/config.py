@@ -17,6 +17,7 @@ class RepositoryConfig:
     name: str
     work_tree: Path
     access: RemoteAccess = field(default_factory=RemoteAccess)
+    submodules: bool = False  # git may start inside the nested repositories of the work tree
 
 
 @dataclass(frozen=True, slots=True)

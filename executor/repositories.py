@@ -39,6 +39,10 @@ class Repositories:
         each = self._configured(name)
         return RepositoryPaths(each.name, each.work_tree, self._config.state_dir / "repos" / each.name)
 
+    def allows_submodules(self, name: str) -> bool:
+        """Whether repository `name` may have submodules. Raises Refused("unknown_repository")."""
+        return self._configured(name).submodules
+
     def open(self, name: str) -> Git:
         """Return git for repository `name`, having looked that it is safe. Raises Refused (see `open_repository`)."""
         each = self._configured(name)
@@ -49,6 +53,7 @@ class Repositories:
             each.access,
             self._cancel,
             shared_dir=self._config.shared_dir,
+            submodules=each.submodules,
             deadlines=Deadlines(limits.deadline_seconds, limits.network_deadline_seconds),
         )
 

@@ -45,6 +45,12 @@ def unsafe_choices(settings: Settings) -> list[str]:
         said.append("GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it")
     if settings.unsafe_allow_local_remotes:
         said.append("GATEWAY_UNSAFE_ALLOW_LOCAL_REMOTES: a remote may be a directory of this host")
+    said.extend(
+        f"submodules in {repository.name}: git starts inside nested repositories that the agent writes; "
+        "only the kernel keeps that harmless"
+        for repository in settings.served
+        if repository.allow_submodules
+    )
     return said
 
 

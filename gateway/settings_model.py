@@ -50,6 +50,7 @@ class RepositorySettings(BaseModel):
     credential_file: AbsolutePath | None = None
     ca_file: AbsolutePath | None = None
     ssh_agent: AbsolutePath | None = None
+    allow_submodules: bool = False
 
 
 def _default_state_dir() -> Path:
@@ -178,6 +179,12 @@ class Settings(BaseSettings):
         "false",
         default=False,
     )
+    allow_submodules: bool = _field(
+        "Let GATEWAY_REPO_DIR have submodules. git then starts inside nested repositories that the agent writes, and "
+        "only the kernel keeps that harmless: where it cannot confine git, such a repository is refused.",
+        "false",
+        default=False,
+    )
     deadline_seconds: float = _field(
         "How long one git process may take, in seconds.", "120", default=120.0, gt=0, le=86_400
     )
@@ -229,6 +236,7 @@ class Settings(BaseSettings):
             credential_file=self.credential_file,
             ca_file=self.ca_file,
             ssh_agent=self.ssh_agent,
+            allow_submodules=self.allow_submodules,
         )
         return (first, *self.repositories)
 

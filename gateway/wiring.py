@@ -48,6 +48,7 @@ def executor_config(settings: Settings) -> ExecutorConfig:
                     ssh_agent=each.ssh_agent,
                     allow_local_remote=settings.unsafe_allow_local_remotes,
                 ),
+                submodules=each.allow_submodules,
             )
             for each in settings.served
         ),

@@ -8,10 +8,12 @@ finishes or undoes what was begun.
 from __future__ import annotations
 
 import os
+import tempfile
 from pathlib import Path
 
 from executor.errors import Failed, Problem, Unavailable
-from executor.git.adoption_plan import AdoptionPlan, check_places, check_standing, plan_adoption
+from executor.git.adoption_checks import check_places, check_standing
+from executor.git.adoption_plan import AdoptionPlan, plan_adoption, scratch_git
 from executor.git.adoption_recovery import (
     AdoptionReport,
     complete_adoption,
@@ -39,6 +41,7 @@ from executor.git.gitfile import (
 from executor.git.paths import RepositoryPaths
 from executor.git.questions import config_value
 from executor.git.repository import Git
+from executor.git.submodule_dirs import absorbed, move_out
 from executor.policy.model import Contact
 from executor.sandbox.process import ProcessRunner
 
@@ -99,6 +102,8 @@ def _put_right(paths: RepositoryPaths, tree: int, runner: ProcessRunner) -> Adop
 def _adopt_new(plan: AdoptionPlan, tree: int, runner: ProcessRunner, deadline: float) -> AdoptionReport:
     paths = plan.paths
     keep = _fresh_keep(paths)
+    if plan.submodules:
+        _move_submodules(plan, tree, runner)
     with directory(DOT_GIT, tree) as git_dir:
         original = os.fstat(git_dir)
         try:
@@ -112,6 +117,13 @@ def _adopt_new(plan: AdoptionPlan, tree: int, runner: ProcessRunner, deadline: f
     left = complete_adoption(paths, tree, journal)
     notes = (*built.notes, *_refresh_index(paths, runner))
     return AdoptionReport(f"Adopted {paths.work_tree}: its git directory is {paths.local}.", notes, left)
+
+
+def _move_submodules(plan: AdoptionPlan, tree: int, runner: ProcessRunner) -> None:
+    """Move the git directories of submodules out of the one that will go; git works with them there too."""
+    moving = absorbed(tree, plan.paths.work_tree, plan.gitlinks)
+    with tempfile.TemporaryDirectory(prefix="ogw-submodules-") as scratch:
+        move_out(scratch_git(plan.paths, Path(scratch), runner), tree, moving)
 
 
 def _fresh_keep(paths: RepositoryPaths) -> Path:

@@ -5,16 +5,22 @@ from __future__ import annotations
 from executor.git.lock_files import find_locks
 from executor.git.questions import Head, ahead_behind, head, identity, in_progress, is_shallow, remotes, upstream
 from executor.git.remote_address import mask_userinfo
-from executor.git.reports import spoken, succeeded
+from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
+from executor.git.submodules import submodule_drift
 from executor.outcome import Outcome
 from executor.policy.model import Contact
 
 
 def status(git: Git) -> Outcome:
-    """Return what `git status` says. The hot path: one process."""
+    """Return what `git status` says. The hot path: one process.
+
+    Where submodules are allowed it also says, apart from what is changed, which are at another commit (C24).
+    """
     done = git.local(["status", "--ignore-submodules=all"], contact=Contact.READ)
     output = spoken(done)
+    if git.submodules and (drifted := submodule_drift(git)):
+        output += "Submodules at another commit than recorded (git add PATH records it):\n" + listing(drifted) + "\n"
     return succeeded(("git", "status"), output, files={"git_status.txt": output}, truncated=done.truncated)
 
 

@@ -8,11 +8,13 @@ from collections.abc import Iterable, Iterator
 from enum import Enum
 from pathlib import Path
 
+from executor.errors import Refused
 from executor.git.bringing_in import BISECT_BAD, BISECT_GOOD, Coming
-from executor.git.questions import GITLINK_MODE, refs, resolve, split_z, text, tree_gitlinks
+from executor.git.questions import GITLINK_MODE, index_gitlinks, refs, resolve, split_z, text, tree_gitlinks
 from executor.git.repository import Git
 
 _TODO = ("sequencer/todo", "rebase-merge/git-rebase-todo")
+_ABSENT = "000000"
 _OBJECT_ID = re.compile(r"\b[0-9a-f]{7,64}\b")
 
 
@@ -23,17 +25,27 @@ def coming_gitlinks(git: Git, coming: Coming) -> tuple[str, ...]:
     return tuple(sorted(found | {path for mode, path in touched if mode == GITLINK_MODE}))
 
 
+def replaced_submodules(git: Git, coming: Coming) -> tuple[str, ...]:
+    """Return the submodules of the index in whose place something else would come."""
+    links = index_gitlinks(git)
+    if not links:
+        return ()
+    found = [entry for commit in _trees(git, coming) for entry in _entries(git, commit, links)]
+    found += (entry for walk in _walks(git, coming) for entry in _touched(git, walk))
+    other = [path for mode, path in found if mode not in (GITLINK_MODE, _ABSENT)]
+    return tuple(link for link in links if any(path == link or path.startswith(f"{link}/") for path in other))
+
+
 def standing_in_the_way(git: Git, coming: Coming) -> frozenset[str]:
     """Return the files that stand where something would come and that git does not track.
 
     git itself stops before it writes over one, but not where the file is ignored, so these have to be kept first
-    (`preserve(also=...)`).
+    (`preserve(also=...)`). Raises Refused("cannot_preserve") where a repository stands there, which never is kept.
     """
     wanted = set(coming.files)
     for commit in _trees(git, coming):
-        listing = git.local(["ls-tree", "-r", "-z", "--name-only", "--full-tree", commit], exact=True)
-        wanted.update(split_z(listing.stdout))
-    wanted |= {path for walk in _walks(git, coming) for _, path in _touched(git, walk)}
+        wanted |= {path for mode, path in _entries(git, commit) if mode != GITLINK_MODE}
+    wanted |= {path for walk in _walks(git, coming) for mode, path in _touched(git, walk) if mode != GITLINK_MODE}
     if not wanted:
         return frozenset()
     tracked = set(split_z(git.local(["ls-files", "-z"], exact=True).stdout))
@@ -62,6 +74,14 @@ def _walks(git: Git, coming: Coming) -> Iterator[list[str]]:
         yield [*_trees(git, coming), "--not", *good, *(f"--glob={pattern}" for pattern in BISECT_GOOD)]
 
 
+def _entries(git: Git, commit: str, paths: Iterable[str] = ()) -> Iterator[tuple[str, str]]:
+    """Yield (mode, path) of the files of a commit; given `paths`, of those at or below them."""
+    listing = git.local(["ls-tree", "-r", "-z", "--full-tree", commit, "--", *paths], exact=True)
+    for entry in split_z(listing.stdout):
+        meta, path = entry.split("\t", 1)
+        yield meta[:6], path
+
+
 def _touched(git: Git, walk: Iterable[str]) -> Iterator[tuple[str, str]]:
     """Yield (new mode, path) for each path that a commit of `walk` changes, as against each of its parents."""
     look = ["log", "--format=", "--raw", "-z", "-m", "--root", "--no-renames", "--no-abbrev"]
@@ -86,10 +106,21 @@ def _standing(root: Path, wanted: Iterable[str], tracked: set[str]) -> Iterator[
         elif kind is _Place.DIRECTORY:
             here = _look(root / path)
             if here is _Place.DIRECTORY:
-                yield from (str(Path(top, name).relative_to(root)) for top, _, names in os.walk(root / path)
-                            for name in names)  # fmt: skip
+                yield from _inside(root, path)
             elif here is _Place.OTHER and path not in tracked:
                 yield path
+
+
+def _inside(root: Path, directory: str) -> Iterator[str]:
+    for top, directories, names in os.walk(root / directory):
+        if ".git" in directories or ".git" in names:
+            raise Refused(
+                "cannot_preserve",
+                f"A file would take the place of {directory}, in which there is a repository of its own, so the "
+                "command was not started.",
+                "Move that directory out of the work tree first.",
+            )
+        yield from (str(Path(top, name).relative_to(root)) for name in names)
 
 
 class _Place(Enum):

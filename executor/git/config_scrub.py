@@ -128,7 +128,7 @@ _WHY = tuple(
         (r"remote\..*\.url", "a second address of the same remote"),
         (r"remote\..*\.fetch", "writes to other refs than this remote's own"),
         (r"credential\..*|http\..*|https\..*|protocol\..*|ssh\..*", "how to connect is the host's to say"),
-        (r"submodule\..*", "submodules are not supported"),
+        (r"submodule\..*", "git submodule is not run here"),
         (r"lfs\..*", "LFS has to be set up on the host"),
     )
 )

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Refused
-from executor.git.adoption_plan import AdoptionPlan, check_adoptable, check_config, read_config
+from executor.git.adoption_checks import check_adoptable, check_config
+from executor.git.adoption_plan import AdoptionPlan, read_config
 from executor.git.foreign_copy import copy_file
 from executor.git.git_dir_layout import Treatment
 from executor.git.git_dir_survey import Item, survey
@@ -100,7 +101,7 @@ def build(git_dir: int, plan: AdoptionPlan, keep: Path, runner: ProcessRunner, d
     _index_packs(git, copier.packs, deadline)
     notes: list[str] = []
     if "index" in found.top:
-        marks = rebuild_index(git, staged.tmp / "index")
+        marks = rebuild_index(git, staged.tmp / "index", submodules=plan.submodules)
         notes += [f"{len(marks)} files that were marked with git add -N are untracked again."] if marks else []
     _check_objects(git, deadline, lends="objects/info/alternates" in {entry.what for entry in found.dropped})
     make_transfer(git, staged.transfer, final.objects, plan.remotes, plan.object_format)

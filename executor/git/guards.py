@@ -8,12 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from executor.errors import Failed
+from executor.errors import Failed, Refused
 from executor.git.bringing_in import what_comes
-from executor.git.coming_files import coming_gitlinks
+from executor.git.coming_files import coming_gitlinks, replaced_submodules
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.push_plan import NEW, OLD
 from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve
+from executor.git.reports import listing
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass
 
@@ -58,11 +59,28 @@ def look_before(git: Git, command: Command) -> Before:
 def refuse_nested(git: Git, command: Command) -> None:
     """Raise Refused("embedded_repository") where git would look into nested repositories, or bring one in."""
     if git.submodules:
+        _refuse_submodule_loss(git, command)
         return
     looks_around = command.contact in (Contact.READ, Contact.WRITE) and _IGNORES_NESTED not in command.inject
     if looks_around or (command.contact is Contact.WRITE and command.risk is not RiskClass.READ):
         refuse_gitlinks(index_gitlinks(git))
     refuse_gitlinks(coming_gitlinks(git, what_comes(command)))
+
+
+def _refuse_submodule_loss(git: Git, command: Command) -> None:
+    """Raise Refused("submodule_in_the_way") where git would remove a submodule with its repository, or move that
+    repository into the host's git directory (git-rm(1)).
+    """
+    names = {name for name, _ in command.options}
+    lost = list(replaced_submodules(git, what_comes(command)))
+    if command.subcommand == "rm" and "--cached" not in names:
+        lost += index_gitlinks(git, paths=command.paths)
+    if lost:
+        raise Refused(
+            "submodule_in_the_way",
+            f"The repositories of these submodules would be in the way, or lost:\n{listing(sorted(set(lost)))}",
+            "Take a submodule out with git rm --cached PATH, commit that, and remove its directory in the container.",
+        )
 
 
 @contextmanager

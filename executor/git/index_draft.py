@@ -16,6 +16,7 @@ from executor.errors import Failed, Refused
 from executor.git.questions import index_gitlinks
 from executor.git.reports import listing
 from executor.git.repository import Git
+from executor.git.submodules import declared_submodules
 
 
 @contextmanager
@@ -23,7 +24,8 @@ def draft_index(git: Git) -> Iterator[Path]:
     """Give the path of a copy of the index; on leaving without an exception the copy becomes the index.
 
     Raises Refused("embedded_repository") when the copy then holds a gitlink that the index did not hold (or the index
-    holds one and the host does not allow this repository to have any), and Failed("index_locked") when somebody else
+    holds one and the host does not allow this repository to have any; where it does, a new one that `.gitmodules`
+    names is a submodule and may come in), and Failed("index_locked") when somebody else
     holds or changed the index meanwhile; the index is then as before.
     """
     real, draft = git.paths.local / "index", git.paths.tmp / "index.draft"
@@ -38,7 +40,8 @@ def draft_index(git: Git) -> Iterator[Path]:
         refuse_gitlinks(known)
     try:
         yield draft
-        refuse_gitlinks(set(index_gitlinks(git, draft)) - set(known))
+        added = set(index_gitlinks(git, draft)) - set(known)
+        refuse_gitlinks(added - declared_submodules(git, draft) if added and git.submodules else added)
         if draft.exists():
             _put_in_place(git, draft, real, before)
     finally:

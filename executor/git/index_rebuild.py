@@ -64,18 +64,26 @@ def parse_entries(listing: bytes) -> tuple[IndexEntry, ...]:
     return tuple(entries)
 
 
-def check_entries(entries: Iterable[IndexEntry]) -> None:
-    """Raise Refused("submodules") for gitlinks and Refused("index_path") for what is no file of a work tree."""
+def gitlinks(entries: Iterable[IndexEntry]) -> tuple[str, ...]:
+    """Return the paths at which there is a submodule or an embedded repository."""
+    return tuple(entry.path for entry in entries if entry.mode == _GITLINK)
+
+
+def check_entries(entries: Iterable[IndexEntry], *, submodules: bool = False) -> None:
+    """Raise Refused("submodules") for gitlinks, unless `submodules` are allowed, and Refused("index_path") for what
+    is no file of a work tree.
+    """
     everything = tuple(entries)
-    links = [entry.path for entry in everything if entry.mode == _GITLINK]
-    if links:
+    links = gitlinks(everything)
+    if links and not submodules:
         raise Refused(
             "submodules",
             f"The index holds {len(links)} submodules or embedded repositories ({', '.join(links[:_SHOWN])}): "
             "git would start inside them, with their own configuration, on the host.",
-            "Take them out of the index first (git rm --cached PATH); submodules are not supported.",
+            "Take them out of the index (git rm --cached PATH), or allow them: GATEWAY_ALLOW_SUBMODULES, "
+            "which widens what is trusted (docs/settings.md).",
         )
-    bad = [entry.path for entry in everything if entry.mode not in _MODES or not _is_inside(entry.path)]
+    bad = [entry.path for entry in everything if entry.mode not in (*_MODES, _GITLINK) or not _is_inside(entry.path)]
     if bad:
         raise Refused(
             "index_path",
@@ -89,14 +97,14 @@ def _is_inside(path: str) -> bool:
     return all(part not in ("", ".", "..") and part.lower() != ".git" for part in parts)
 
 
-def rebuild_index(git: Git, copied: Path) -> tuple[str, ...]:
+def rebuild_index(git: Git, copied: Path, *, submodules: bool = False) -> tuple[str, ...]:
     """Fill the (absent) index of `git` with the entries of `copied`, and return the paths that were left out.
 
     Those are paths that were only marked as to be added (`git add -N`): the files become untracked again.
     Raises Refused as `list_entries` and `check_entries` do.
     """
     entries = list_entries(git, copied)
-    check_entries(entries)
+    check_entries(entries, submodules=submodules)
     marks = _intended(git, copied, entries)
     kept = [entry for entry in entries if entry.path not in marks]
     lines = (f"{entry.mode} {entry.object_id} {entry.stage}\t{entry.path}" for entry in kept)

@@ -6,6 +6,7 @@ tag named like a branch is never taken for it (C11). No question starts more tha
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -158,9 +159,9 @@ def index_tree(git: Git, index: Path | None = None) -> str:
     return text(done.stdout).strip()
 
 
-def index_gitlinks(git: Git, index: Path | None = None) -> tuple[str, ...]:
-    """Return the paths of embedded repositories (gitlinks) in the index."""
-    done = git.local(["ls-files", "--stage", "-z"], index=index, exact=True)
+def index_gitlinks(git: Git, index: Path | None = None, paths: Sequence[str] = ()) -> tuple[str, ...]:
+    """Return the paths of embedded repositories (gitlinks) in the index; given `paths`, those that they match."""
+    done = git.local(["ls-files", "--stage", "-z", "--", *paths], index=index, exact=True)
     return _gitlinks(done.stdout)
 
 

@@ -200,6 +200,17 @@ def git_version(git: Git) -> tuple[int, ...]:
     return _versions[changed]
 
 
+def require_confinement(runner: ProcessRunner, name: str) -> None:
+    """Raise Refused("submodules_unconfined") where the kernel cannot confine git, whatever else is allowed here."""
+    problem = runner.confinement.support.problem
+    if problem is not None:
+        raise Refused(
+            "submodules_unconfined",
+            f"{name!r} may have submodules, and only the kernel keeps git harmless inside them, but {problem}.",
+            "Use a kernel with Landlock, or take the submodules out and do not allow them.",
+        )
+
+
 def open_repository(
     paths: RepositoryPaths,
     runner: ProcessRunner,
@@ -213,10 +224,13 @@ def open_repository(
     """Return git for the repository at `paths`, having looked that it is safe to start it there.
 
     Raises Refused: `not_adopted`, `git_dir_writable` (by the agent: by mode, or because it lies in the work tree or
-    in `shared_dir`), `repo_ownership` (C01), `work_tree_missing`, `work_tree_replaced`, `git_version`.
+    in `shared_dir`), `repo_ownership` (C01), `work_tree_missing`, `work_tree_replaced`, `submodules_unconfined`,
+    `git_version`.
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
+    if submodules:
+        require_confinement(runner, paths.name)
     git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)
     version = git_version(git)
     if version < OLDEST_GIT:

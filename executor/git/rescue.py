@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 from executor.errors import Failed, Problem, Refused
 from executor.git import rescue_objects as objects
-from executor.git.questions import resolve, split_z, text
+from executor.git.questions import index_gitlinks, resolve, split_z, text
 from executor.git.repository import Git
 from executor.git.rescue_record import PREFIX, Rescue, from_json, record_ref, to_json
 from executor.git.snapshot_directory import ignored_among, prepare
@@ -168,7 +168,8 @@ def _again(git: Git, known: Rescue) -> _Kept:
 
 
 def _with_files(git: Git, kept: _Kept, taken: TreeSnapshot, *, embedded: bool) -> _Kept:
-    missing = [*taken.left_out, *taken.embedded] if embedded else list(taken.left_out)
+    own = set(index_gitlinks(git)) if git.submodules and embedded else set()  # which no command here removes
+    missing = [*taken.left_out, *(path for path in taken.embedded if embedded and path not in own)]
     if missing:
         more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise Refused(

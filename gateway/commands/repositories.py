@@ -95,6 +95,7 @@ def _adopt(work: _Work) -> int:
         shared_dir=work.settings.shared_dir,
         remotes=_remotes(work.options.remote),
         allow_local_remote=work.settings.unsafe_allow_local_remotes,
+        submodules=work.repositories.allows_submodules(work.name),
     )
     _show(plan.lines())
     if not _agreed(work.options, "Adopt it?"):

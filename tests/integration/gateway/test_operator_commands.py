@@ -62,6 +62,33 @@ def test_undo_takes_back_what_a_request_committed(host: ConfiguredHost) -> None:
     assert plain_git(host.work_tree, "rev-parse", "HEAD") == before
 
 
+def test_a_repository_with_submodules_takes_a_setting_of_its_own_and_what_that_widens_is_said(
+    tmp_path: Path,
+) -> None:
+    library = work_tree(tmp_path / "library")
+    tree = work_tree(tmp_path / "shop")
+    plain_git(tree, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(library), "lib")
+    plain_git(tree, "commit", "-q", "-m", "Use a library")
+    host = ConfiguredHost(tmp_path, tree)
+    refused = host.cli("adopt", "--yes")
+    assert refused.returncode == 1
+    assert "GATEWAY_ALLOW_SUBMODULES" in refused.stderr
+
+    host.settings["GATEWAY_ALLOW_SUBMODULES"] = "true"
+    host.adopted()
+    commit_file(tree / "lib", "more.txt", "more\n")
+    with running(host) as gateway:
+        host.raise_flag("git_status.s1.flag")
+        assert "Submodules at another commit" in host.in_state("s1", "succeeded")["output"]
+        host.raise_flag("git_add.a1.flag", ".")
+        host.in_state("a1", "succeeded")
+        assert "submodules in shop: git starts inside nested repositories" in gateway.log
+        assert "only the kernel keeps that harmless" in host.cli("status").stdout
+
+    assert plain_git(tree, "diff", "--cached", "--name-only") == "lib"
+    assert any("submodules in shop" in check["what"] for check in checks(host).values())
+
+
 def published(tmp_path: Path) -> tuple[ConfiguredHost, Path]:
     """A host whose remote is a directory, and that remote; the agent pushed a commit there as request `p1`."""
     tree, remote = work_tree(tmp_path / "shop"), bare_remote(tmp_path / "remote.git")

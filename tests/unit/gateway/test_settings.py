@@ -177,6 +177,23 @@ def test_confining_cannot_be_switched_off_and_doing_without_it_is_an_unsafe_choi
     assert "GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT" in settings.unsafe_choices(settings.load())[0]
 
 
+def test_submodules_are_allowed_to_one_repository_at_a_time_and_it_is_said_what_that_widens(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    toml = places / "gateway.toml"
+    more = "".join(f'[[repositories]]\nname = "{name}"\npath = "{places / name}"\n' for name in ("blog", "wiki"))
+    toml.write_text(f"{more}allow_submodules = true\n")
+    monkeypatch.setenv("GATEWAY_CONFIG_FILE", str(toml))
+    assert [each.allow_submodules for each in settings.load().served] == [False, False, True]
+    monkeypatch.setenv("GATEWAY_ALLOW_SUBMODULES", "true")
+    loaded = settings.load()
+    assert [each.allow_submodules for each in loaded.served] == [True, False, True]
+    assert [choice.partition(":")[0] for choice in settings.unsafe_choices(loaded)] == [
+        "submodules in shop",
+        "submodules in wiki",
+    ]
+
+
 def test_the_environment_counts_before_a_credential_before_the_env_file_before_toml(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
