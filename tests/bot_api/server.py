@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import threading
 import time
 from collections import defaultdict, deque
@@ -15,7 +16,7 @@ from bot_api.faults import Ending, Fault
 from bot_api.people import Person
 from bot_api.world import Chat, World
 
-TOKEN = "7000001:AAFakeTokenForTestsOnly_0123456789abcdef"  # of the shape that real ones have
+BOT_ID = 7000001
 DEADLINE = 20.0  # seconds until a test gives up waiting; nothing is asserted about time itself
 
 
@@ -35,10 +36,11 @@ class BotApi:
     `world` and `calls` may be looked at and changed while holding `lock`. `clock` stamps the calls.
     """
 
-    def __init__(self, *, token: str = TOKEN, clock: Callable[[], float] = time.monotonic) -> None:
-        self.token = token
+    def __init__(self, *, clock: Callable[[], float] = time.monotonic) -> None:
+        # of the shape that real ones have; its own for each server, for a token is locked on the whole host
+        self.token = f"{BOT_ID}:AA{secrets.token_hex(17)[:33]}"
         self.lock = threading.RLock()
-        self.world = World(int(token.partition(":")[0]))
+        self.world = World(BOT_ID)
         self.calls: list[Call] = []
         self.violations: list[str] = []
         self.weather: Callable[[str], Fault | None] = lambda _method: None  # asked when nothing is scripted
