@@ -91,7 +91,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             r"detected dubious ownership",
             "repo_ownership",
             "The repository belongs to another user than the gateway.",
-            "Run ops-gateway doctor on the host.",
+            "An operator has to look: ops-gateway doctor, on the host.",
         ),
         (
             r"Please tell me who you are|Author identity unknown|Committer identity unknown|user\.useConfigOnly",
@@ -185,7 +185,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             r"cannot (exec|run|fork)|Permission denied",
             "confined",
             "The command needed something that this gateway's confinement does not give.",
-            "",
+            "Do it another way; if it should work, an operator finds what git said in the result.",
         ),
     )
 )
@@ -199,7 +199,8 @@ def failure(arguments: Sequence[str], exit_code: int, stderr: bytes) -> Failed:
         if pattern.search(text):
             return Failed(code, f"{message} git said: {shown}", hint)
     what = f"git {arguments[0] if arguments else ''}".strip()
-    return Failed("git_failed", f"{what} ended with exit code {exit_code}: {shown or 'it said nothing'}")
+    said = f"{what} ended with exit code {exit_code}: {shown or 'it said nothing'}"
+    return Failed("git_failed", said, "git's own words say why; git_status and git_check show how things are.")
 
 
 def timeout(arguments: Sequence[str], seconds: float, *, remote: bool) -> TimedOut:

@@ -72,7 +72,7 @@ def _find(table: Table, words: tuple[str, ...]) -> tuple[CommandSpec, tuple[str,
     if first == "--version":
         first = "version"
     if first.startswith("-"):
-        raise refusals.global_option(first)
+        raise refusals.global_option(table, first)
     pair = f"{first} {second}"
     if pair in table.commands:
         return table.commands[pair], words[2:]

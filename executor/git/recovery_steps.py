@@ -218,7 +218,9 @@ def _verify(walk: _Walk, step: Step) -> str:
     wrong += [f"branch {name} does not hold the commits" for name in kept if not _holds(walk, name)]
     if wrong:
         raise Failed(
-            "not_verified", f"Read back, it is not as it should be: {'; '.join(wrong)}.", "Look on the host."
+            "not_verified",
+            f"Read back, it is not as it should be: {'; '.join(wrong)}.",
+            "An operator has to look at it on the host.",
         )
     return f"HEAD is on {at.branch or 'no branch'}, and everything that was kept is there"
 

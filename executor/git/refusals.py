@@ -17,11 +17,15 @@ def _quoted(word: str) -> str:
     return repr(word if len(word) <= _SHOWN else word[:_SHOWN] + "…")
 
 
-def global_option(word: str) -> Refused:
+def _known(table: Table) -> str:
+    return f"the commands that are known here: {', '.join(sorted({name.split()[0] for name in table.commands}))}"
+
+
+def global_option(table: Table, word: str) -> Refused:
     """An option before the sub-command: they change which repository, configuration or program git uses."""
     hint = "begin with the command, such as: git log"
     if word in {"-h", "--help"}:
-        hint = "gateway.json lists what is possible"
+        hint = "read git's own manual; " + _known(table)
     elif word in {"-p", "--paginate"}:
         hint = "there is no pager here; for patches write: git log -p"
     return Refused("global_option", f"git {_quoted(word)} before a command is not allowed", hint)
@@ -47,9 +51,7 @@ def command(table: Table, first: str, second: str) -> Refused:
             f"git {first} can be followed by: {', '.join(seconds)}",
         )
     near = get_close_matches(first.lower(), sorted(names), n=3)
-    hint = (
-        f"did you mean {' or '.join(near)}?" if near else "aliases and added commands are not run; see gateway.json"
-    )
+    hint = f"did you mean {' or '.join(near)}?" if near else _known(table)
     return Refused("unknown_command", f"git {_quoted(first)} is not a command that is known here", hint)
 
 

@@ -108,7 +108,11 @@ def read_notes(git_dir: Path) -> dict[str, str]:
     """Return name -> content of git's files about something unfinished. Raises Failed where they are too large."""
     paths = list(_note_paths(git_dir))
     if sum(path.stat().st_size for path in paths) > _NOTES_BYTES:
-        raise Failed("notes_too_large", "git's files about the operation in progress are too large to keep.")
+        raise Failed(
+            "notes_too_large",
+            "git's files about the operation in progress are too large to keep.",
+            "Finish or abort that operation first.",
+        )
     return {str(path.relative_to(git_dir)): path.read_bytes().decode("latin-1") for path in paths}
 
 

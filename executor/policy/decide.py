@@ -63,7 +63,7 @@ def _require_possible(request: Request, policy: Policy, facts: Facts) -> None:
         raise Refused(
             "not_configured",
             f"this host is not set up for {request.operation}",
-            "go on without it; an operator can configure it (see: ops-gateway doctor)",
+            "go on without it, and do not ask again",
         )
 
 

@@ -28,7 +28,7 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("commit.gpgSign", "false"),  # each of these three starts gpg.program
     ("tag.gpgSign", "false"),
     ("log.showSignature", "false"),
-    ("gc.auto", "0"),  # no background work: the gateway schedules maintenance itself
+    ("gc.auto", "0"),  # no background work: what outlives its command is killed
     ("gc.autoDetach", "false"),
     ("maintenance.auto", "false"),
     ("transfer.fsckObjects", "true"),  # malformed objects are refused when they arrive
