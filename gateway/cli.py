@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return EXIT_INTERRUPTED
     except Exception:  # noqa: BLE001 (a bug: said in full, for the report of it, but never with a secret)
-        return _explain(Unavailable("bug", traceback.format_exc(), "this is a mistake in ops-gateway"), EXIT_BUG)
+        return _explain(Unavailable("bug", traceback.format_exc(), "a mistake of ours: please report it"), EXIT_BUG)
 
 
 def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, ModuleType | None]:

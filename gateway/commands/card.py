@@ -37,7 +37,8 @@ def _lines(host: str, request: RequestRow, approval: Approval, now: datetime | N
     yield from _facts(approval.shown)
     more = f", {approval.quorum} must say yes" if approval.quorum > 1 else ""
     yield paragraph("expires", f"{age(datetime.fromisoformat(approval.expires_at), now)}{more}")
-    yield paragraph("decide", f"ops-gateway approve {request.id} --digest {approval.digest[:DIGEST_SHORT]}")
+    yes = f"ops-gateway approve {request.id} --digest {approval.digest[:DIGEST_SHORT]}"
+    yield paragraph("decide", f"{yes}\nops-gateway deny {request.id} --reason WHY")
 
 
 def _facts(shown: Mapping[str, object]) -> Iterator[str]:

@@ -8,6 +8,7 @@ import json
 
 from executor.errors import Refused
 from executor.record import approvals, audit, requests
+from executor.record.display import visible
 from executor.record.exports import text_line
 from executor.record.store import Store
 from gateway import settings as configuration
@@ -41,7 +42,8 @@ def _pending(store: Store, options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([_as_data(store, approval, request) for approval, request in found if request]))
     elif not found:
-        print("Nothing awaits a decision.")
+        where = f" under that name; see: ops-gateway why {visible(options.id)}" if options.id else "."
+        print(f"Nothing awaits a decision{where}")
     else:
         print("\n\n".join(card(store.host, request, approval) for approval, request in found if request))
     return 0

@@ -29,6 +29,7 @@ PUSH = PushFacts(
     old="b" * 40,
     new="c" * 40,
     kind=PushKind.REWRITE,
+    dropped_total=2,
 )
 TOKEN = "ghp_" + "a1B2" * 9
 
@@ -101,7 +102,7 @@ def test_a31_pending_shows_all_that_a_decision_depends_on_with_nothing_hidden(
         "rewinds a remote branch",
         "abc first",
         "def second",
-        "Drops 0 commits",
+        "Drops 2 commits",
         "at origin (https://example.org/shop.git)",
         "in 60 min",
         DIGEST[:12],
