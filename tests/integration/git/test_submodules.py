@@ -120,6 +120,19 @@ def test_a_git_directory_of_no_submodule_that_is_checked_out_is_not_taken_away(t
     assert ".git/modules/lib" in caught.value.message
 
 
+def test_what_a_crash_left_half_moved_is_not_taken_away_and_the_hint_mends_it(tree: Path) -> None:
+    (tree / "lib" / ".git").unlink()
+
+    with pytest.raises(Refused) as caught:
+        plan_adoption(paths_of(tree), process_runner(), submodules=True)
+    assert caught.value.code == "submodule_left"
+    assert "git submodule update --init" in caught.value.hint
+    plain_git(tree, "submodule", "--quiet", "update", "--init")
+    adopt(plan_adoption(paths_of(tree), process_runner(), submodules=True), process_runner())
+
+    assert plain_git(tree / "lib", "log", "--format=%s", "-1") == "Commit 3"
+
+
 def test_a_submodule_of_a_submodule_is_named(tree: Path) -> None:
     plain_git(tree, "init", "-q", "--bare", ".git/modules/lib/modules/inner")
 
