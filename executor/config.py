@@ -28,7 +28,6 @@ class Limits:
     open_requests: int = 5000  # beyond it new flags wait in the shared directory
     awaiting_approval: int = 20  # per repository; beyond it requests that ask are refused (approval fatigue)
     results_kept: int = 2000  # newest result files in results/
-    output_bytes: int = 256 * 1024
     retention_days: int = 30
     rescue_days: int = 30
     rescues_kept: int = 1000  # per repository

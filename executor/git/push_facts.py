@@ -13,7 +13,7 @@ from executor.errors import Failed
 from executor.git.outgoing import commit_secrets
 from executor.git.push_plan import HEADS, TAGS
 from executor.git.push_report import FileStat, PushFacts, PushKind, lines
-from executor.git.questions import ahead_behind, identity, is_ancestor, is_shallow, refs, remotes, resolve, text
+from executor.git.questions import identity, is_ancestor, is_shallow, refs, remotes, resolve, text
 from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
 from executor.git.risk_facts import (
@@ -45,7 +45,7 @@ _BASES_TRIED = 5
 # Branches that others build on, by their names; also where a new branch is taken to have begun.
 _SHARED = ("main", "master", "trunk", "develop", "production", "staging", "release")
 _NOT_HERE = "The commit that the remote has is not here: fetch first to see what would be dropped."
-_CUT = "History is cut here (a shallow clone): what is ahead and behind is not known."
+_CUT = "History is cut here (a shallow clone): what lies before the cut is not known."
 _TOO_LARGE = RiskFact("too-large", Severity.DANGER, "the change is too large to be looked at")
 
 
@@ -78,12 +78,9 @@ def push_facts(git: Git, remote: str, ref: str, new: str | None, old: str | None
 def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
     commits, total = _published(git, move)
     dropped, dropped_total = _dropped(git, move)
-    counts = ahead_behind(git, move.ours, move.theirs) if move.ours and move.theirs else None
     author = identity(git)
     return replace(
         facts,
-        ahead=counts[0] if counts else None,
-        behind=counts[1] if counts else None,
         commits=commits,
         commits_total=total,
         dropped=dropped,

@@ -43,8 +43,8 @@ class FileStat:
 class PushFacts:
     """What moving `ref` at `remote` from `old` to `new` means. Lists are bounded, totals are not.
 
-    `old` None is a new ref, `new` None deletes it. `ahead`, `behind` and `dropped_total` are None where what is
-    here does not tell. `base` is the object that the files are compared with, None where nothing is compared.
+    `old` None is a new ref, `new` None deletes it. `dropped_total` is None where what is here does not tell. `base`
+    is the object that the files are compared with, None where nothing is compared.
     """
 
     remote: str
@@ -53,8 +53,6 @@ class PushFacts:
     old: str | None
     new: str | None
     kind: PushKind
-    ahead: int | None = None
-    behind: int | None = None
     commits: tuple[CommitFact, ...] = ()
     commits_total: int = 0
     dropped: tuple[CommitFact, ...] = ()

@@ -134,7 +134,6 @@ class Facts:
 
     branches: frozenset[str] | None = None  # short local branch names
     default_branch: str | None = None
-    current_branch: str | None = None
     push_secret: str | None = None  # what kind of secret the outgoing commits seem to hold
     frozen: str | None = None  # why operators froze the gateway, if they did
     not_configured: frozenset[Operation] = frozenset()  # operations this host has no set-up for

@@ -64,11 +64,6 @@ def _is_mark(character: str) -> bool:
     return character > "\u02ff" and unicodedata.category(character) in {"Mn", "Mc"}
 
 
-def is_fully_visible(text: str, *, multiline: bool = False) -> bool:
-    """Say whether `text` hides nothing, that is, whether it is shown as it is."""
-    return visible(text, multiline=multiline) == text
-
-
 def utf16_length(text: str) -> int:
     """Return the length of `text` in UTF-16 code units, the unit Telegram counts in."""
     return len(text) + sum(character > "\uffff" for character in text)

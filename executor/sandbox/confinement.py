@@ -109,11 +109,6 @@ class Confinement:
         self._launchers: OrderedDict[Profile, tuple[list[str], list[tuple[int, int]], Launcher]] = OrderedDict()
         self._lock = threading.Lock()
 
-    @classmethod
-    def probe(cls) -> Support:
-        """Return what the running kernel can do."""
-        return probe(Kernel())
-
     @cached_property
     def system(self) -> System:
         """What git needs of this host; raises ConfigError where git is missing."""

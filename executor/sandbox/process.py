@@ -38,7 +38,7 @@ class Completed:
     """A program that has ended.
 
     `exit_code` is -N after signal N. `stdout` and `stderr` hold at most about `output_limit` bytes each; `truncated`
-    says that something was left out of one of them. `duration` is in seconds.
+    says that something was left out of one of them.
     """
 
     argv: tuple[str, ...]
@@ -47,7 +47,6 @@ class Completed:
     stderr: bytes
     truncated: bool
     timed_out: bool
-    duration: float
     cancelled: bool = False
 
 
@@ -84,7 +83,7 @@ class ProcessRunner:
             raise ValueError(f"not an absolute path: {argv[0]!r}")
         if cancel is not None and cancel.is_set():
             raise Unavailable("stopping", "The gateway is stopping; nothing was started.", "Ask when it is back.")
-        started = time.monotonic()
+        give_up = time.monotonic() + deadline
         streams = _Streams(argv[0], stdin, output_limit)
         descendants = Descendants()
         with descendants.marked():
@@ -92,7 +91,7 @@ class ProcessRunner:
         try:
             descendants.hold(child.pid)
             _limit(child.pid)
-            ending = _attend(child.pid, streams.attendance, started + deadline, cancel)
+            ending = _attend(child.pid, streams.attendance, give_up, cancel)
         except TimeoutError:
             raise TimedOut(
                 "program_stuck", f"{argv[0]} cannot be ended.", "It hangs in the kernel: look at its storage."
@@ -110,7 +109,7 @@ class ProcessRunner:
             raise Failed("exit_code_lost", f"How {argv[0]} ended is not known: something else waited for it.")
         if exact and streams.out.truncated:
             raise _too_large(argv[0], streams.out.total, output_limit)
-        return _completed(argv, exit_code, streams, ending, time.monotonic() - started)
+        return _completed(argv, exit_code, streams, ending)
 
     def _spawn(
         self, argv: tuple[str, ...], env: Mapping[str, str], cwd: Path, profile: Profile | None, streams: _Streams
@@ -174,9 +173,7 @@ def _attend(leader: int, attendance: Attendance, give_up: float, cancel: threadi
         os.close(pidfd)
 
 
-def _completed(
-    argv: tuple[str, ...], exit_code: int, streams: _Streams, ending: Ending, duration: float
-) -> Completed:
+def _completed(argv: tuple[str, ...], exit_code: int, streams: _Streams, ending: Ending) -> Completed:
     return Completed(
         argv=argv,
         exit_code=exit_code,
@@ -185,7 +182,6 @@ def _completed(
         truncated=streams.out.truncated or streams.err.truncated,
         timed_out=ending is Ending.TIMED_OUT,
         cancelled=ending is Ending.CANCELLED,
-        duration=duration,
     )
 
 

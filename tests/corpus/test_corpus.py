@@ -28,9 +28,7 @@ PLACES = {
 NAMES = {Run: "auto-ok", Ask: "needs-approval", Refuse: "refused"}
 # The typed operations run by default; where an approval is expected of them, both answers are right.
 RUN_BY_DEFAULT = {Operation.GIT_ADD, Operation.GIT_COMMIT, Operation.GIT_PUSH, Operation.GIT_SET_CONFIG}
-FIXTURE_FACTS = Facts(
-    branches=frozenset({"main", "dev", "feature/login"}), default_branch="main", current_branch="main"
-)
+FIXTURE_FACTS = Facts(branches=frozenset({"main", "dev", "feature/login"}), default_branch="main")
 
 LINES = [
     line

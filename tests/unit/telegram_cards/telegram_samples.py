@@ -116,8 +116,6 @@ def push_facts(**changes: Any) -> PushFacts:
         old=OLD,
         new=NEW,
         kind=PushKind.FAST_FORWARD,
-        ahead=3,
-        behind=0,
         commits=(
             commit(0x9BE0, "Deploy on every push"),
             commit(0x77AA, "Add a discount for returning customers"),
