@@ -34,7 +34,8 @@ def _needs(config: ExecutorConfig, operation: Operation) -> OperationView:
     if operation in config.policy.approve:
         return OperationView(needs=Needs.APPROVAL, why="this host puts it to operators", body=body)
     if operation is Operation.GIT_RECOVER:
-        return OperationView(needs=Needs.APPROVAL, why="operators choose the recovery", body=body)
+        why = "operators are shown the plan; where nothing is wrong it answers at once"
+        return OperationView(needs=Needs.DEPENDS, why=why, body=body)
     if operation is Operation.GIT_CMD:
         why = "commands that only read run; the others are put to operators, unsafe ones are refused"
         return OperationView(needs=Needs.DEPENDS, why=why, body=body)

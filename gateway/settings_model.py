@@ -192,10 +192,15 @@ class Settings(BaseSettings):
         "The same for one that talks to a remote.", "300", default=300.0, gt=0, le=86_400
     )
     retention_days: int = _field(
-        "How long ended requests and their results are kept.", "30", default=30, ge=1, le=3650
+        "How long the output and the body of ended requests are kept, in days; what else is known of them four "
+        "times as long. Of the files in results/ the newest 2,000 are kept.",
+        "30",
+        default=30,
+        ge=1,
+        le=3650,
     )
     rescue_days: int = _field(
-        "How long the commits are kept that an operation would have lost (refs/rescue).",
+        "How long what an operation could have lost is kept (refs/rescue), in days; at most the newest 1,000.",
         "30",
         default=30,
         ge=1,

@@ -1,4 +1,4 @@
-"""How the text of a setting becomes a value. Pure; the messages never repeat what was given (G07)."""
+"""How the text of a setting becomes a value; the messages never repeat what was given (G07)."""
 
 from __future__ import annotations
 

@@ -89,7 +89,7 @@ def _decide_typed(request: Request, policy: Policy, facts: Facts) -> Decision:
         params = PushParams(params.branch or facts.default_branch)
         reasons += _push_reasons(params.branch, policy, facts)
     if request.operation is Operation.GIT_RECOVER:
-        reasons += ("operators choose the recovery plan and watch its steps",)
+        reasons += ("operators are shown the plan before anything is done",)
     if request.operation in policy.approve:
         reasons += (_host_asks(request.operation),)
     argv = (str(request.operation), *_values(params))

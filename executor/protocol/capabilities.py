@@ -19,7 +19,7 @@ class Needs(StrEnum):
     AUTO = "auto"  # nothing
     APPROVAL = "approval"  # an operator's yes
     DEPENDS = "depends"  # on what exactly is asked (`why` says how)
-    REFUSED = "refused"  # it is not run on this host, or not now
+    REFUSED = "refused"  # it is not run on this host
 
 
 class OperationView(View):

@@ -1,4 +1,4 @@
-"""The environment a program gets: built from nothing, never inherited. Pure.
+"""The environment a program gets: built from nothing, never inherited.
 
 An inherited `GIT_DIR` makes git act on another repository with success (C06), `GIT_TRACE=/path` makes it write a
 file, a German `LANG` breaks what reads its output (C07). So every child gets these variables and no others.
