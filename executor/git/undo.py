@@ -19,6 +19,7 @@ from executor.git.tree_restore import differences, put_back
 from executor.outcome import Outcome, State
 
 _SHOWN = 10
+_AMONG_OTHERS = "Undo the later requests first, or have that overwritten too: ops-gateway undo --force ID"
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +96,7 @@ def undo(git: Git, request_id: str, *, undo_id: str | None = None, force: bool =
         _changed(git, left_by_it, now.tree),
     )
     if plan.conflicts and not force:
-        raise Refused("undo_conflict", _conflict_words(plan.conflicts), "Undo the later requests first.")
+        raise Refused("undo_conflict", _conflict_words(plan.conflicts), _AMONG_OTHERS)
     try:
         _carry_out(git, plan, before, now)
     except Failed as failed:

@@ -36,14 +36,13 @@ def transition(
     request_id: str,
     expected: State | frozenset[State],
     to: State,
-    event_kind: str = "",
     data: Mapping[str, object] | None = None,
     **changes: Unpack[Changes],
 ) -> bool:
     """Move a request from one of the `expected` states to `to`; return False, changing nothing, if it is in none.
 
-    The event (`event_kind`, by default "request." and the new state) is written in the same transaction. Start and
-    end times are set by the states. Raises IllegalArrow (a bug) when one of `expected` may not become `to`.
+    The event ("request." and the new state) is written in the same transaction. Start and end times are set by the
+    states. Raises IllegalArrow (a bug) when one of `expected` may not become `to`.
     """
     befores = frozenset({expected}) if isinstance(expected, State) else expected
     for before in befores:
@@ -54,7 +53,7 @@ def transition(
     parameters |= {"new_event_seq": tx.chain.next_seq, "of_host": tx.host, "of_id": request_id}
     if tx.connection.execute(statement, parameters).rowcount == 0:
         return False
-    tx.append(event_kind or f"request.{to}", request_id, data)
+    tx.append(f"request.{to}", request_id, data)
     return True
 
 
@@ -100,6 +99,6 @@ def recover_after_crash(tx: Transaction, run_again: Callable[[RequestRow], bool]
     for row in in_state(tx, State.RUNNING):
         again = run_again(row)
         to = State.QUEUED if again else State.INTERRUPTED
-        transition(tx, row.id, State.RUNNING, to, f"request.{to}", {"why": "the gateway stopped while it ran"})
+        transition(tx, row.id, State.RUNNING, to, {"why": "the gateway stopped while it ran"})
         (requeued if again else interrupted).append(row)
     return Recovery(tuple(interrupted), tuple(requeued))

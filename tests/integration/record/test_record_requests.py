@@ -140,15 +140,13 @@ def test_a_move_happens_only_from_an_expected_state_and_tells_of_itself(store: S
         assert not transition(tx, "a", State.RUNNING, State.SUCCEEDED)
         assert not transition(tx, "nobody", State.QUEUED, State.RUNNING)
         assert transition(tx, "a", frozenset({State.QUEUED}), State.RUNNING)
-        assert transition(
-            tx, "a", State.RUNNING, State.FAILED, "x.y", {"why": "z"}, result={"exit_code": 1}, output="o"
-        )
+        assert transition(tx, "a", State.RUNNING, State.FAILED, {"why": "z"}, result={"exit_code": 1}, output="o")
     with store.reading() as tx:
         row = requests.get(tx, "a")
         told = [(event.kind, dict(event.data)) for event in events_of(tx, "a")][1:]
         last = last_events(tx, 1)[0]
 
-    assert told == [("request.running", {}), ("x.y", {"why": "z"})]
+    assert told == [("request.running", {}), ("request.failed", {"why": "z"})]
     assert row is not None
     assert (row.state, row.result, row.output, row.event_seq) == (State.FAILED, {"exit_code": 1}, "o", last.seq)
     assert row.started_at
