@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from served_host import until
+from programs import until
 
 
 @dataclass(frozen=True)

@@ -12,63 +12,25 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from programs import Gateway, end, speaking_of, until
 from remotes import HttpRemote, http_remote
 from repos import BRANCH, bare_remote, plain_git, work_tree
 
-DEADLINE = 40.0  # s until a wait fails: less than a minute, so that no scheduled sweep can help
 LAST_STATES = (
     "succeeded", "failed", "timed_out", "interrupted", "refused", "denied", "expired", "undeliverable", "withdrawn",
 )  # fmt: skip
 ALTERED = str(Path(__file__).with_name("altered_gateway.py"))
 HURRIED = (ALTERED, "hurried", "run")  # a gateway that does twice a second what it else does once a minute
 TOKEN = "ghp_" + "aB3dE6gH9j" * 4  # what the remote asks for; it must never be seen anywhere
-
-
-def until(condition: Callable[[], Any], what: str, deadline: float = DEADLINE) -> Any:
-    """Wait until `condition` holds and return what it returned; fail the test if it never does."""
-    give_up = time.monotonic() + deadline
-    while not (found := condition()):
-        assert time.monotonic() < give_up, f"never came: {what}"
-        time.sleep(0.02)
-    return found
-
-
-class Gateway:
-    """A process of the program that writes its standard error to a file."""
-
-    def __init__(self, argv: Sequence[str], environment: dict[str, str], root: Path) -> None:
-        self._log = root / f"gateway-{time.monotonic_ns()}.log"
-        with self._log.open("w") as log:
-            self.process = subprocess.Popen(
-                argv, cwd=root, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            )
-
-    @property
-    def log(self) -> str:
-        return self._log.read_text()
-
-    def says(self, text: str) -> None:
-        """Wait until the log has `text`; fail if the process ends without."""
-        until(lambda: text in self.log or self.process.poll() is not None, f"{text!r} in the log")
-        assert text in self.log, self.log
-
-    def stop(self, number: int = signal.SIGTERM) -> int:
-        """Send a signal and return the exit code."""
-        self.process.send_signal(number)
-        return self.ends()
-
-    def ends(self) -> int:
-        """Wait for the end and return the exit code."""
-        return self.process.wait(timeout=DEADLINE)
 
 
 class ServedHost:
@@ -248,6 +210,17 @@ class ServedHost:
         assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
         return done.stdout
 
+    def asked(self, request_id: str, command: str) -> dict[str, Any]:
+        """Raise a git_cmd flag that has to be asked about; return its result once it waits, or has ended."""
+        self.raise_flag(f"git_cmd.{request_id}.flag", command)
+        return self.in_state(request_id, "awaiting_approval", *LAST_STATES)
+
+    def digest(self, request_id: str) -> str:
+        """The digest that `pending` shows for a request."""
+        found = re.search(rf"approve {request_id} --digest ([0-9a-f]+)", self.ok("pending", request_id))
+        assert found
+        return found[1]
+
     def events(self, request_id: str = "") -> list[dict[str, Any]]:
         """The audit events of a request (or all of them), oldest first."""
         lines = self.ok("audit", "show", "--json", "--limit", "100000").splitlines()
@@ -278,7 +251,7 @@ class ServedHost:
     def gits(self) -> list[int]:
         """The processes that work in this host's state directory, but for the gateways themselves."""
         gateways = {program.process.pid for program in self.programs}
-        return [pid for pid in _speaking_of(f"{self.state}/repos/") if pid not in gateways]
+        return [pid for pid in speaking_of(f"{self.state}/repos/") if pid not in gateways]
 
     def clean_up(self) -> None:
         """Kill whatever was started here and is still alive."""
@@ -287,24 +260,6 @@ class ServedHost:
         for pid in self.gits():
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
-
-
-def end(program: Gateway) -> None:
-    if program.process.poll() is None:
-        program.process.kill()
-    program.process.wait()
-
-
-def _speaking_of(text: str) -> list[int]:
-    """The living processes that have `text` in their environment or their command line."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if entry.isdigit() and int(entry) != os.getpid():
-            with suppress(OSError):
-                told = Path(f"/proc/{entry}/environ").read_bytes() + Path(f"/proc/{entry}/cmdline").read_bytes()
-                if text.encode() in told:
-                    found.append(int(entry))
-    return found
 
 
 @contextmanager

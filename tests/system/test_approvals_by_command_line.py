@@ -3,24 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterator
-from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any
 
 import pytest
-from served_host import ALTERED, HURRIED, LAST_STATES, ServedHost, served_host, until
+from programs import until
+from served_host import LAST_STATES, ServedHost, served_host
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
-
-
-@pytest.fixture(scope="module")
-def resting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedHost]:
-    """A host whose gateway each test runs for itself."""
-    with served_host(tmp_path_factory.mktemp("resting")) as host:
-        yield host
-        assert "whole" in host.ok("audit", "verify")
 
 
 @pytest.fixture(scope="module")
@@ -32,48 +21,32 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ServedHost]:
         assert "whole" in host.ok("audit", "verify")
 
 
-def asked(host: ServedHost, request_id: str, command: str) -> dict[str, Any]:
-    """Raise a git_cmd flag that has to be asked about; return its result once it waits."""
-    host.raise_flag(f"git_cmd.{request_id}.flag", command)
-    return host.in_state(request_id, "awaiting_approval", *LAST_STATES)
-
-
-def digest(host: ServedHost, request_id: str) -> str:
-    found = re.search(rf"approve {request_id} --digest ([0-9a-f]+)", host.ok("pending", request_id))
-    assert found
-    return found[1]
-
-
-def tags(host: ServedHost) -> list[str]:
-    return host.git("tag").split()
-
-
 def test_a_yes_to_what_pending_showed_runs_exactly_that_at_once(host: ServedHost) -> None:
-    waiting = asked(host, "yes", "git tag v-yes")
+    waiting = host.asked("yes", "git tag v-yes")
     assert waiting["state"] == "awaiting_approval"
     assert waiting["approval"]["reasons"]
     assert "git tag v-yes" in host.ok("pending")
-    assert "approved" in host.ok("approve", "yes", "--digest", digest(host, "yes"))
+    assert "approved" in host.ok("approve", "yes", "--digest", host.digest("yes"))
     ended = host.in_state("yes", *LAST_STATES)
     assert (ended["state"], ended["approval"]["decided_by"]) == ("succeeded", "cli")
-    assert tags(host).count("v-yes") == 1
+    assert host.git("tag").split().count("v-yes") == 1
     assert "Nothing awaits" in host.ok("pending", "yes")
     told = [event["kind"] for event in host.events("yes")]
     assert told.index("approval.approved") < told.index("request.running") < told.index("request.succeeded")
 
 
 def test_a_no_reaches_the_agent_with_its_reason_and_runs_nothing(host: ServedHost) -> None:
-    asked(host, "no", "git tag v-no")
+    host.asked("no", "git tag v-no")
     host.ok("deny", "no", "--reason", "not before Monday")
     ended = host.in_state("no", *LAST_STATES)
     assert (ended["state"], ended["error"]["code"]) == ("denied", "denied")
     assert ended["approval"]["reason"] == "not before Monday"
     assert "do not retry" in ended["error"]["hint"]
-    assert "v-no" not in tags(host)
+    assert "v-no" not in host.git("tag").split()
 
 
 def test_the_first_answer_counts_and_the_second_is_told_so(host: ServedHost) -> None:
-    asked(host, "twice", "git tag v-twice")
+    host.asked("twice", "git tag v-twice")
     host.ok("approve", "twice")
     host.in_state("twice", "succeeded")
     for again in (("approve", "twice"), ("deny", "twice", "--reason", "changed my mind")):
@@ -85,11 +58,11 @@ def test_the_first_answer_counts_and_the_second_is_told_so(host: ServedHost) -> 
 
 
 def test_a_yes_to_something_else_than_what_is_asked_is_refused(host: ServedHost) -> None:
-    asked(host, "other", "git tag v-other")
+    host.asked("other", "git tag v-other")
     refused = host.cli("approve", "other", "--digest", "0" * 12)
     assert refused.returncode == 1
     assert "digest" in refused.stderr
-    short = host.cli("approve", "other", "--digest", digest(host, "other")[:4])
+    short = host.cli("approve", "other", "--digest", host.digest("other")[:4])
     assert short.returncode == 1
     assert host.result("other")["state"] == "awaiting_approval"
     host.ok("deny", "other", "--reason", "done with it")
@@ -99,8 +72,8 @@ def test_a_branch_that_moves_while_operators_think_voids_their_yes_and_they_are_
     host: ServedHost,
 ) -> None:
     host.git("branch", "topic")
-    asked(host, "drift", "git branch -D topic")
-    before = digest(host, "drift")
+    host.asked("drift", "git branch -D topic")
+    before = host.digest("drift")
     host.git("commit", "-q", "--allow-empty", "-m", "Moved")
     host.git("branch", "-f", "topic", "main")
     host.ok("approve", "drift", "--digest", before)
@@ -108,7 +81,7 @@ def test_a_branch_that_moves_while_operators_think_voids_their_yes_and_they_are_
     assert "topic" in host.git("branch")
     assert host.result("drift")["state"] == "awaiting_approval"
     assert host.cli("approve", "drift", "--digest", before).returncode == 1
-    host.ok("approve", "drift", "--digest", digest(host, "drift"))
+    host.ok("approve", "drift", "--digest", host.digest("drift"))
     host.in_state("drift", "succeeded")
     assert "topic" not in host.git("branch")
 
@@ -118,7 +91,7 @@ def test_a_remote_that_moves_while_operators_think_is_not_overwritten_by_their_y
     assert host.ask("git_push.to-rewind.flag", "main")["state"] == "succeeded"
     old = host.git("rev-parse", "HEAD")
     host.git("reset", "-q", "--hard", "HEAD~1")
-    asked(host, "force", "git push --force origin main")
+    host.asked("force", "git push --force origin main")
     moved = host.git("commit-tree", "-p", old, "-m", "A colleague's", f"{old}^{{tree}}")
     host.git("push", "-q", str(host.bare()), f"{moved}:refs/heads/main")
     host.ok("approve", "force")
@@ -127,69 +100,6 @@ def test_a_remote_that_moves_while_operators_think_is_not_overwritten_by_their_y
     host.ok("deny", "force", "--reason", "a colleague has pushed")
     host.in_state("force", "denied")
     host.git("reset", "-q", "--hard", moved)
-
-
-def test_several_must_agree_where_the_host_says_so_and_one_person_counts_once(resting: ServedHost) -> None:
-    with resting.running(GATEWAY_QUORUM="2"):
-        asked(resting, "quorum", "git tag v-quorum")
-        assert "1 more must say yes" in resting.cli("approve", "quorum").stdout
-        again = resting.cli("approve", "quorum")
-        assert again.returncode == 1
-        assert "you have voted on this already" in again.stdout
-        assert resting.result("quorum")["state"] == "awaiting_approval"
-    assert "v-quorum" not in tags(resting)
-
-
-def test_a_typed_operation_asks_where_the_host_says_so(resting: ServedHost) -> None:
-    with resting.running(GATEWAY_APPROVE="git_push"):
-        new = resting.commit("asked\n")
-        resting.raise_flag("git_push.p1.flag", "main")
-        resting.in_state("p1", "awaiting_approval")
-        shown = resting.ok("pending", "p1")
-        assert new in shown
-        assert resting.remote.url("shop.git") in shown
-        resting.ok("approve", "p1")
-        assert resting.in_state("p1", *LAST_STATES)["verified"]["new"] == new
-    assert resting.tip() == new
-
-
-def expired_by_now(host: ServedHost, request_id: str) -> None:
-    """Wait until the time for an approval has run out."""
-    moment = datetime.fromisoformat(host.result(request_id)["approval"]["expires_at"])
-    until(lambda: datetime.now(UTC) > moment, "the end of the approval's time")
-
-
-def test_what_nobody_answered_in_time_is_expired_which_is_not_a_no(resting: ServedHost) -> None:
-    with resting.running(*HURRIED, GATEWAY_APPROVAL_EXPIRY_SECONDS="1"):
-        asked(resting, "silence", "git tag v-silence")
-        ended = resting.in_state("silence", *LAST_STATES)
-        assert (ended["state"], ended["error"]["code"]) == ("expired", "expired")
-        assert "not a no" in ended["error"]["message"]
-        late = resting.cli("approve", "silence")
-        assert late.returncode == 1
-        assert "expired" in late.stdout
-    assert "v-silence" not in tags(resting)
-
-
-def test_what_expired_while_no_gateway_ran_is_expired_at_the_next_start(resting: ServedHost) -> None:
-    with resting.running(GATEWAY_APPROVAL_EXPIRY_SECONDS="1"):
-        asked(resting, "unattended", "git tag v-unattended")
-    expired_by_now(resting, "unattended")
-    with resting.running():
-        resting.in_state("unattended", "expired")
-
-
-def test_a_yes_that_is_the_first_to_see_that_it_is_too_late_lets_the_agent_know(resting: ServedHost) -> None:
-    """No word of it goes to the gateway, for nothing was decided; its next round finds that out by itself."""
-    with resting.running(GATEWAY_APPROVAL_EXPIRY_SECONDS="1"):
-        asked(resting, "late", "git tag v-late")
-    expired_by_now(resting, "late")
-    with resting.running(ALTERED, "forgetful", "run"):
-        late = resting.cli("approve", "late")
-        assert late.returncode == 1
-        assert "expired" in late.stdout
-        resting.in_state("late", "expired")
-    assert "v-late" not in tags(resting)
 
 
 def test_a_freeze_lets_nothing_but_reading_through_until_it_ends(host: ServedHost) -> None:
@@ -207,64 +117,6 @@ def test_a_freeze_lets_nothing_but_reading_through_until_it_ends(host: ServedHos
         host.ok("unfreeze")
     assert host.ask("git_commit.warm.flag", "Warm")["state"] == "succeeded"
     assert host.commits() == before + 1
-
-
-def test_a_freeze_after_the_yes_still_holds(resting: ServedHost) -> None:
-    with resting.running():
-        asked(resting, "icy", "git tag v-icy")
-    resting.ok("approve", "icy")
-    resting.ok("freeze", "stop everything")
-    try:
-        with resting.running():
-            assert resting.in_state("icy", *LAST_STATES)["error"]["code"] == "frozen"
-    finally:
-        resting.ok("unfreeze")
-    assert "v-icy" not in tags(resting)
-
-
-def test_a28_what_waits_survives_a_restart_and_can_still_be_decided(resting: ServedHost) -> None:
-    with resting.running() as gateway:
-        asked(resting, "patient", "git tag v-patient")
-        assert gateway.stop() == 0
-    with resting.running():
-        assert "git tag v-patient" in resting.ok("pending", "patient")
-        resting.ok("approve", "patient")
-        resting.in_state("patient", "succeeded")
-    assert tags(resting).count("v-patient") == 1
-
-
-def test_a_yes_while_no_gateway_runs_is_acted_on_by_the_next_one(resting: ServedHost) -> None:
-    with resting.running():
-        asked(resting, "absent", "git tag v-absent")
-    resting.ok("approve", "absent")
-    assert "v-absent" not in tags(resting)
-    with resting.running():
-        resting.in_state("absent", "succeeded")
-    assert tags(resting).count("v-absent") == 1
-
-
-def test_operators_are_not_asked_more_than_they_can_read(tmp_path: Path) -> None:
-    with served_host(tmp_path) as resting, resting.running():
-        for number in range(20):
-            resting.raise_flag(f"git_cmd.many-{number}.flag", f"git tag v-many-{number}")
-        for number in range(20):
-            resting.in_state(f"many-{number}", "awaiting_approval")
-        error = asked(resting, "one-more", "git tag v-one-more")["error"]
-        assert error["code"] == "too_many_waiting"
-        assert "do not raise more" in error["hint"]
-        assert resting.ask("git_status.while-many.flag")["state"] == "succeeded"
-        resting.ok("deny", "many-0", "--reason", "making room")
-        assert asked(resting, "one-less", "git tag v-one-less")["state"] == "awaiting_approval"
-
-
-def test_a31_what_cannot_be_shown_in_full_is_not_asked_at_all(resting: ServedHost) -> None:
-    paths = " ".join(f"a-rather-long-name-of-a-file-{number}.txt" for number in range(80))
-    with resting.running(GATEWAY_APPROVE="git_commit"):
-        assert asked(resting, "many-words", f"git rm --cached {paths} --force")["error"]["code"] == "command_too_long"
-        resting.raise_flag("git_commit.many-lines.flag", "A line of a message that nobody wants to read\n" * 100)
-        ended = resting.in_state("many-lines", "awaiting_approval", *LAST_STATES)
-        assert (ended["state"], ended["error"]["code"]) == ("refused", "too_long_to_review")
-        assert "Nothing awaits" in resting.ok("pending", "many-lines")
 
 
 def test_hidden_characters_in_the_reason_are_made_visible_to_who_decides(host: ServedHost) -> None:

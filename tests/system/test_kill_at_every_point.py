@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 from held_pushes import held_pushes
-from served_host import HURRIED, Gateway, ServedHost, served_host, until
+from programs import Gateway, until
+from served_host import HURRIED, ServedHost, served_host
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 

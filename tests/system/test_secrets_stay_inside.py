@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from served_host import LAST_STATES, TOKEN, ServedHost, served_host, until
+from programs import until
+from served_host import LAST_STATES, TOKEN, ServedHost, served_host
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 

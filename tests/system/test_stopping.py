@@ -6,7 +6,8 @@ import signal
 
 import pytest
 from held_pushes import held_pushes
-from served_host import LAST_STATES, ServedHost, until
+from programs import until
+from served_host import LAST_STATES, ServedHost
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
