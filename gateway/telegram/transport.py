@@ -95,12 +95,13 @@ class Transport:
     def __init__(self, token: SecretStr, api_url: str | None = None, *, timeouts: Timeouts | None = None) -> None:
         quiet_libraries()
         self._timeouts = timeouts or Timeouts()
-        self._clean = Redactor([token.get_secret_value()])
+        secret = token.get_secret_value()
+        self._clean = Redactor([secret, secret.lower()])  # PTB writes Telegram's descriptions in lower case
         self._address = (api_url or OFFICIAL_API).rstrip("/")
         self._sending = self._connection(Connection, _CONNECTIONS)
         self._polling = self._connection(PollConnection, 1)
         self._bot = Bot(
-            token.get_secret_value(),
+            secret,
             base_url=f"{self._address}/bot",
             base_file_url=f"{self._address}/file/bot",
             request=self._sending,
