@@ -56,6 +56,27 @@ def look_before(git: Git, command: Command) -> Before:
     return Before(head(git), {word: commit for word, commit in named.items() if commit is not None})
 
 
+def refuse_links(git: Git, command: Command) -> None:
+    """Raise Refused("beyond_a_link") where a path of a command that writes files leads through a symbolic link.
+
+    `git mv` follows one in its destination, to wherever it leads. One that is put there after this look is found by
+    `integrity`.
+    """
+    if command.contact is not Contact.WRITE:
+        return
+    words = (*command.operands, *command.paths) if command.subcommand == "mv" else command.paths
+    for number, word in enumerate(words, 1):
+        path = git.paths.work_tree / word
+        destination = command.subcommand == "mv" and number == len(words)
+        for place in (*path.parents, *((path,) if destination else ())):
+            if git.paths.work_tree in place.parents and place.is_symlink() and place.is_dir():
+                raise Refused(
+                    "beyond_a_link",
+                    f"{place.relative_to(git.paths.work_tree)} is a symbolic link to a directory.",
+                    "Name the files by the directory in which they really are.",
+                )
+
+
 def refuse_nested(git: Git, command: Command) -> None:
     """Raise Refused("embedded_repository") where git would look into nested repositories, or bring one in."""
     if git.submodules:

@@ -43,3 +43,8 @@ class RepositoryPaths:
     @property
     def ssh_program(self) -> Path:
         return self.root / "ssh"
+
+    @property
+    def tampered(self) -> Path:
+        """Exists while the repository is closed, and says why (see `executor.git.integrity`)."""
+        return self.root / "tampered"

@@ -20,9 +20,10 @@ def local_profile(paths: RepositoryPaths, contact: Contact) -> Profile:
     write: tuple[Path, ...] = (paths.local, paths.tmp)
     if contact is Contact.READ:
         read += (paths.work_tree,)
-    elif contact is Contact.WRITE:
-        write += (paths.work_tree,)
-    return Profile(contact=contact, read=read, write=write, execute=())
+    links: tuple[Path, ...] = ()
+    if contact is Contact.WRITE:
+        links = (paths.work_tree,)
+    return Profile(contact=contact, read=read, write=(*write, *links), execute=(), links=links)
 
 
 def transfer_profile(

@@ -9,12 +9,14 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed, Refused
 from executor.git.access import RemoteAccess, http_configuration, write_ssh_program
 from executor.git.failures import failure, timeout
+from executor.git.integrity import check_untouched, sealed
 from executor.git.paths import RepositoryPaths
 from executor.git.profiles import local_profile, transfer_profile
 from executor.git.remote_address import RemoteAddress
@@ -113,7 +115,8 @@ class Git:
         )
         profile = local_profile(self.paths, contact)
         seconds = self.deadlines.local if deadline is None else deadline
-        return self._run(args, environment, work_tree, profile, stdin, seconds, exact, check)
+        with sealed(self.paths) if contact is Contact.WRITE else nullcontext():
+            return self._run(args, environment, work_tree, profile, stdin, seconds, exact, check)
 
     def transfer(
         self,
@@ -229,6 +232,7 @@ def open_repository(
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
+    check_untouched(paths)
     if submodules:
         require_confinement(runner, paths.name)
     git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from executor.errors import Failed, Problem
 from executor.git import run_config, run_pull, run_push, run_remotes, run_transfers
 from executor.git.failures import failure
-from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_nested
+from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_links, refuse_nested
 from executor.git.index_draft import draft_index
 from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import staged
@@ -50,6 +50,7 @@ def _local(git: Git, command: Command) -> Outcome:
         refuse_nested(git, command)
         return _report(git, command, _start(git, command), None)
     refuse_nested(git, command)
+    refuse_links(git, command)
     before = look_before(git, command)
     if command.contact is Contact.NONE:
         return _report(git, command, _start(git, command), before)

@@ -41,7 +41,8 @@ class Profile:
     """What one kind of program may touch, beyond what git itself needs to start (system.py).
 
     `read`, `write` and `execute` are absolute paths; a directory stands for everything below it. What is in `write`
-    can be read too, and is never executable. Symbolic links can be made only with contact WRITE.
+    can be read too, and is never executable. `links` is that part of `write` in which symbolic links may be made;
+    nothing can be moved from there into the rest of `write` (ABI 5 on).
     """
 
     contact: Contact
@@ -50,6 +51,7 @@ class Profile:
     execute: tuple[Path, ...]
     tcp_ports: tuple[int, ...] = ()
     sockets: bool = False
+    links: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +84,19 @@ def probe(kernel: Kernel) -> Support:
 
 
 def grants(profile: Profile, system: System, abi: int) -> dict[Path, landlock.Fs]:
-    """Return the rights on each path that make up `profile`."""
-    write = landlock.WRITE | (landlock.Fs.MAKE_SYM if profile.contact is Contact.WRITE else landlock.Fs(0))
+    """Return the rights on each path that make up `profile`.
+
+    A file must not gain rights by being moved. So where links may be made, the other writable directories get a right
+    more than that one, on devices, of which they hold none: then nothing can be moved there (a hook, a setting).
+    """
+    apart = landlock.Fs.IOCTL_DEV if profile.links else landlock.Fs(0)
+    closed = tuple(path for path in profile.write if path not in profile.links)
     result: dict[Path, landlock.Fs] = {}
     for paths, rights in (
         ((*system.read, *profile.read), landlock.READ),
-        ((*system.write, *profile.write), write),
+        (system.write, landlock.WRITE),
+        (closed, landlock.WRITE | apart),
+        (profile.links, landlock.WRITE | landlock.Fs.MAKE_SYM),
         ((*system.execute, *profile.execute), landlock.EXECUTE),
     ):
         for path in paths:

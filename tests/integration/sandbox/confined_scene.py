@@ -49,7 +49,8 @@ class Scene:
         read = (state / "home", state / "empty.gitconfig", *((self.tree,) if contact is Contact.READ else ()))
         write = (self.git_dir, state / "tmp", *((self.tree,) if contact is Contact.WRITE else ()))
         sockets = contact is Contact.REMOTE
-        return Profile(contact, read, write, tuple(execute), tcp_ports=tuple(ports), sockets=sockets)
+        links = (self.tree,) if contact is Contact.WRITE else ()
+        return Profile(contact, read, write, tuple(execute), tcp_ports=tuple(ports), sockets=sockets, links=links)
 
     def git(
         self,

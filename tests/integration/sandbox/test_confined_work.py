@@ -58,7 +58,7 @@ def test_a_push_to_a_local_path_works_where_the_shell_is_granted(tmp_path: Path)
     remote = tmp_path / "remote.git"
     subprocess.run([GIT, "init", "-q", "--bare", "-b", "main", remote], check=True, env={})
     bare = scene.profile(Contact.REMOTE, execute=[Path("/bin/sh")])
-    granted = Profile(bare.contact, bare.read, (*bare.write, remote), bare.execute)
+    granted = Profile(bare.contact, bare.read, (*bare.write, remote), bare.execute, links=bare.links)
     push = ("push", "-q", str(remote), "HEAD:refs/heads/main")
     file_only = {"GIT_ALLOW_PROTOCOL": "file", "config": [("protocol.file.allow", "always")]}
 

@@ -43,6 +43,7 @@ def attempts(scene: Scene, contact: Contact, unix_socket: Path) -> dict[str, str
         (python,),
         bare.tcp_ports,
         bare.sockets,
+        bare.links,
     )
     victim = scene.outside / "victim"
     victim.write_text("precious\n")

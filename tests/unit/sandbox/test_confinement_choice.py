@@ -214,10 +214,13 @@ def test_rights_on_one_path_from_several_lists_add_up() -> None:
     }
 
 
-def test_links_can_be_made_only_where_a_work_tree_is_written() -> None:
-    for contact in Contact:
-        may_link = bool(grants(profile(contact), SYSTEM, 7)[Path("/")] & landlock.Fs.MAKE_SYM)
-        assert may_link == (contact is Contact.WRITE)
+def test_links_can_be_made_only_where_a_work_tree_is_written_and_nothing_moves_from_there() -> None:
+    tree, state = Path("/tree"), Path("/state")
+    rights = grants(Profile(Contact.WRITE, (), (state, tree), (), links=(tree,)), SYSTEM, 7)
+
+    assert rights[tree] & landlock.Fs.MAKE_SYM
+    assert not rights[state] & landlock.Fs.MAKE_SYM
+    assert rights[state] & ~rights[tree] == landlock.Fs.IOCTL_DEV  # a file moved there would gain it: refused
 
 
 def test_the_report_says_what_is_in_force_and_what_is_not() -> None:
