@@ -23,7 +23,7 @@ from executor.policy.model import Ask, Decision, Refuse
 from executor.protocol.bodies import looks_cut_off
 from executor.protocol.claims import Claim
 from executor.protocol.names import FlagName, parse_name
-from executor.protocol.shared_dir import SharedDir
+from executor.protocol.shared_dir import LEFTOVER_LIMIT, SharedDir
 from executor.protocol.sightings import Sighting, may_still_grow, settled
 from executor.record import requests
 from executor.record.requests import NewRequest, RequestRow
@@ -72,7 +72,7 @@ class Intake:
 
     def sweep(self, *, settle: bool) -> int:
         """Take every flag that has settled (without `settle`: every flag); return how many became requests."""
-        leftovers = self.take_leftovers() if self._look_for_leftovers else 0
+        leftovers = self.take_leftovers()
         seen = self._shared.scan(self._stuck)
         now = time.time()
         ready = [s for s in seen if not settle or settled(s, now, self._seen.get(s.name))]
@@ -81,19 +81,22 @@ class Intake:
         ]
         self._seen = {s.name: self._seen.get(s.name, s) if _same(s, self._seen.get(s.name)) else s for s in seen}
         limit = self._config.limits.claims_per_sweep
-        self.more_waiting = len(ready) > limit
+        self.more_waiting = len(ready) > limit or self._look_for_leftovers
         return leftovers + self._take(s.name for s in ready[:limit])
 
     def take_leftovers(self) -> int:
-        """At start: take up what an earlier process had claimed and not released; return how many were new.
+        """Take up what an earlier process had claimed and not released; return how many were new.
 
-        Where the shared directory is missing then, the first sweep that finds it does this.
+        Done at start, and by sweeps until a listing holds no more: a bounded number each time, for files of such
+        names can be made by anyone, and one that is not in the record is a flag like any other.
         """
+        if not self._look_for_leftovers:
+            return 0
         taken = self._record_claimed()
-        while claims := self._shared.leftovers():
-            self._unrecorded = claims
+        room = min(self._room(), LEFTOVER_LIMIT)
+        if room > 0:
+            self._unrecorded, self._look_for_leftovers = self._shared.leftovers(room)
             taken += self._record_claimed()
-        self._look_for_leftovers = False
         return taken
 
     def _unfinished(self, name: bytes, flag: FlagName) -> bool:

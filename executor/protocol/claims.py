@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import errno
-import hashlib
 import os
 from dataclasses import dataclass
 
 from executor.errors import Refused
 from executor.protocol.bodies import BODY_LIMIT, body_too_large
 from executor.protocol.directory import Directory, passes
-from executor.protocol.sightings import problem_with
+from executor.protocol.sightings import problem_with, state_of
 
 # No terminal becomes ours, no pipe and no file lease makes us wait, no link is followed.
 _OPEN_FLAG = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
@@ -21,8 +20,9 @@ class Claim:
     """A flag taken out of the agent's hands: its bytes, or the problem for which it is refused.
 
     `private` is the name it has until it is released; empty if it could not be taken (`flag_not_removable`) or was
-    only looked at. `identity` is "dev:ino:ctime_ns:mtime_ns:sha256", with "-" for the hash of what was not read. The
-    change time is in it because it alone cannot be set: inode and mtime repeat in honest use.
+    only looked at. `identity` is the private name, which is random and given once: whatever is done to the file's
+    owner, mode or times afterwards, it is known again. What has no private name is known by what lstat says of it
+    (`sightings.state_of`).
     """
 
     name: bytes
@@ -55,7 +55,7 @@ def look(directory: Directory, name: bytes, at: bytes, private: bytes) -> Claim 
             if passes(error):
                 raise
             problem = _unreadable(error)
-    return Claim(name, private, _identity(before, "-"), None, problem, before.st_mtime_ns)
+    return Claim(name, private, _identity(private, before), None, problem, before.st_mtime_ns)
 
 
 def not_removable(directory: Directory, name: bytes, error: OSError) -> Claim | None:
@@ -69,7 +69,7 @@ def not_removable(directory: Directory, name: bytes, error: OSError) -> Claim | 
         f"the flag cannot be removed ({os.strerror(error.errno or 0)}), so it is not run",
         "let the gateway's user own the shared directory, or share a group (setgid); no sticky, no immutable bit",
     )
-    return Claim(name, b"", _identity(status, "-"), None, problem, status.st_mtime_ns)
+    return Claim(name, b"", _identity(b"", status), None, problem, status.st_mtime_ns)
 
 
 def _read(directory: Directory, name: bytes, at: bytes, private: bytes) -> Claim:
@@ -82,10 +82,7 @@ def _read(directory: Directory, name: bytes, at: bytes, private: bytes) -> Claim
         os.close(fd)
     if len(content) > BODY_LIMIT:  # it grew while it was read
         problem = body_too_large(len(content))
-    if problem:
-        return Claim(name, private, _identity(status, "-"), None, problem, status.st_mtime_ns)
-    digest = hashlib.sha256(content).hexdigest()
-    return Claim(name, private, _identity(status, digest), content, None, status.st_mtime_ns)
+    return Claim(name, private, _identity(private, status), None if problem else content, problem, status.st_mtime_ns)
 
 
 def _read_bounded(fd: int) -> bytes:
@@ -116,5 +113,7 @@ def _unreadable(error: OSError) -> Refused:
     )
 
 
-def _identity(status: os.stat_result, digest: str) -> str:
-    return f"{status.st_dev}:{status.st_ino}:{status.st_ctime_ns}:{status.st_mtime_ns}:{digest}"
+def _identity(private: bytes, status: os.stat_result) -> str:
+    if private:
+        return private.decode("ascii")
+    return state_of(status.st_dev, status.st_ino, status.st_ctime_ns, status.st_mtime_ns)

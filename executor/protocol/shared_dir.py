@@ -106,7 +106,7 @@ class SharedDir:
     def release(self, claim: Claim) -> bool:
         """Remove a claimed flag for good, once its request is recorded; return whether it is gone.
 
-        Where it is not, the next start finds it among the leftovers and knows it by its identity. A directory with
+        Where it is not, the next start finds it among the leftovers and knows its private name. A directory with
         something in it is set aside under a visible name.
         """
         if not claim.private:
@@ -120,18 +120,18 @@ class SharedDir:
         self._in_hand.discard(claim.private)
         return True
 
-    def leftovers(self) -> list[Claim]:
-        """Return the flags that were claimed before a crash and never released, oldest first, at most a few hundred.
+    def leftovers(self, limit: int = LEFTOVER_LIMIT) -> tuple[list[Claim], bool]:
+        """Return flags that were claimed before a crash and never released, the `limit` oldest of one listing, and
+        whether there were more. Raise `Unavailable`.
 
-        Release each, then ask again until none is returned. Raise `Unavailable`.
+        Anybody can make files of such names, so what this costs is bounded, and the rest is for another time.
         """
         root = self.root()
         try:
-            private = [at for at in root.names() if parse_private(at) and at not in self._in_hand]
-            claims = self._take_up(root, private)
+            oldest = heapq.nsmallest(limit + 1, self._left_behind(root))
+            return self._take_up(root, [at for _mtime, at in oldest[:limit]]), len(oldest) > limit
         except OSError as error:
             raise unavailable("listing the shared directory", error) from error
-        return sorted(claims, key=lambda claim: claim.mtime_ns)
 
     def publish(self, name: str, text: str, also: str | None = None) -> None:
         """Write `text` under one of the published names, whole or not at all. Raise `Unavailable` (see `Outbox`).
@@ -155,9 +155,13 @@ class SharedDir:
             if claim is not None:
                 self._in_hand.add(at)
                 claims.append(claim)
-            if len(claims) == LEFTOVER_LIMIT:
-                break
         return claims
+
+    def _left_behind(self, root: Directory) -> Iterator[tuple[int, bytes]]:
+        for at in root.names():
+            if at not in self._in_hand and parse_private(at):
+                with contextlib.suppress(FileNotFoundError):
+                    yield root.lstat(at).st_mtime_ns, at
 
     def _sightings(self, seen: float) -> Iterator[Sighting]:
         root = self.root()

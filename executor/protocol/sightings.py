@@ -40,7 +40,12 @@ class Sighting:
     @property
     def identity(self) -> str:
         """Names this state of this file; equal to the identity of a claim that could not remove it."""
-        return f"{self.dev}:{self.ino}:{self.ctime_ns}:{self.mtime_ns}:-"
+        return state_of(self.dev, self.ino, self.ctime_ns, self.mtime_ns)
+
+
+def state_of(dev: int, ino: int, ctime_ns: int, mtime_ns: int) -> str:
+    """Name one state of one file. The change time cannot be set; inode and mtime alone repeat in honest use."""
+    return f"{dev}:{ino}:{ctime_ns}:{mtime_ns}"
 
 
 def settled(sighting: Sighting, now: float, previous: Sighting | None) -> bool:

@@ -78,7 +78,7 @@ def test_whatever_else_has_a_flags_name_is_refused_by_what_it_is_and_removed(
     assert problem_of(claim) == code
     assert directory.release(claim)
     assert directory.scan() == []
-    assert directory.leftovers() == []
+    assert directory.leftovers() == ([], False)
 
 
 def test_a_full_directory_under_a_flags_name_is_set_aside_where_its_owner_finds_it(
@@ -152,7 +152,7 @@ def test_a_flag_that_is_removed_between_looking_and_opening_is_withdrawn(
     before_opening(monkeypatch, Path.unlink, shared)
 
     assert directory.claim(b"git_commit.flag") is None
-    assert directory.leftovers() == []
+    assert directory.leftovers() == ([], False)
 
 
 def test_a_flag_that_grows_while_it_is_read_is_refused(
@@ -287,19 +287,47 @@ def test_a_claim_that_a_crash_left_is_found_once_with_the_identity_that_was_reco
     before = take(SharedDir(shared), b"git_push.42.flag")
 
     after = SharedDir(shared)  # a new process
-    [found] = after.leftovers()
+    [found], _more = after.leftovers()
 
     assert found == before
-    assert after.leftovers() == []
+    assert after.leftovers() == ([], False)
     assert after.release(found)
     assert list(shared.iterdir()) == []
+
+
+@pytest.mark.needs("root")
+def test_a_claim_that_a_crash_left_keeps_its_identity_whatever_is_done_to_its_file(shared: Path) -> None:
+    (shared / "git_commit.flag").write_text("Make release notes")
+    before = take(SharedDir(shared), b"git_commit.flag")
+
+    os.chown(shared / os.fsdecode(before.private), NOBODY, NOBODY)  # as `chown -R` at the start of a container does
+    os.utime(shared / os.fsdecode(before.private), (1, 1))
+    [found], _more = SharedDir(shared).leftovers()
+
+    assert found.identity == before.identity
+
+
+def test_leftovers_are_taken_oldest_first_a_bounded_number_from_one_listing(shared: Path) -> None:
+    for number in range(7):
+        planted = shared / f".claim.{number:016x}.git_status.flag"
+        planted.write_text(str(number))
+        os.utime(planted, (100 - number, 100 - number))
+    directory = SharedDir(shared)
+
+    (first, more), (rest, no_more) = directory.leftovers(4), directory.leftovers(4)
+
+    assert [[claim.content for claim in claims] for claims in (first, rest)] == [
+        [b"6", b"5", b"4", b"3"],
+        [b"2", b"1", b"0"],
+    ]
+    assert (more, no_more) == (True, False)
 
 
 def test_a_claim_in_hand_is_not_a_leftover(shared: Path, directory: SharedDir) -> None:
     (shared / "git_push.flag").write_text("main")
     claim = take(directory, b"git_push.flag")
 
-    assert directory.leftovers() == []
+    assert directory.leftovers() == ([], False)
     assert directory.release(claim)
 
 
@@ -307,7 +335,7 @@ def test_a_forged_leftover_is_only_a_flag_and_held_to_the_same_rules(shared: Pat
     (shared / ".claim.0123456789abcdef.git_add.flag").symlink_to(secret)
     (shared / ".claim.0123456789abcdef.passwd").symlink_to(secret)
 
-    [claim] = SharedDir(shared).leftovers()
+    [claim], _more = SharedDir(shared).leftovers()
 
     assert problem_of(claim) == "flag_is_symlink"
 
@@ -398,7 +426,7 @@ def test_a_host_out_of_descriptors_refuses_nobody_and_loses_nothing(
 
     now = take(directory, b"git_push.flag")
     directory.release(now)
-    at_next_start = [claim.content for claim in SharedDir(shared).leftovers()]
+    at_next_start = [claim.content for claim in SharedDir(shared).leftovers()[0]]
     assert [now.content, *at_next_start] == ([b"dev", b"main"] if raised_again else [b"main"])
 
 
