@@ -16,6 +16,7 @@ from executor.asking import Asking
 from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
+from executor.git.reports import fallen
 from executor.git.repository import Git
 from executor.operations import Operations
 from executor.outcome import Outcome, State
@@ -117,7 +118,7 @@ class Running:
         try:
             return self._operations.run(git, row.id, request, decision, bound)
         except Problem as problem:
-            return _ended_by(row, problem)
+            return fallen(row.argv, problem)
         except Exception:
             log.exception("the request %s met a bug", row.id)
             return Outcome(State.FAILED, argv=row.argv, error=_bug("what was done is not known"))
@@ -161,11 +162,6 @@ def _bug(so_far: str) -> Failed:
         f"the gateway met an error of its own; {so_far}",
         "look at the state (git_status, git_check); an operator finds the error in the gateway's log",
     )
-
-
-def _ended_by(row: RequestRow, problem: Problem) -> Outcome:
-    state = State.REFUSED if isinstance(problem, Refused) else State.FAILED
-    return Outcome(state, argv=row.argv, error=problem)
 
 
 def _record_end(tx: Transaction, request_id: str, outcome: Outcome) -> None:

@@ -117,7 +117,7 @@ def _misplaced(settings: Settings) -> list[str]:
     for repository in settings.served:
         own = repository.path == settings.repo_dir
         trees["GATEWAY_REPO_DIR" if own else f"repositories.{repository.name}"] = repository.path
-        for file in ("ssh_key", "known_hosts", "credential_file"):
+        for file in ("ssh_key", "known_hosts", "credential_file", "ca_file", "ssh_agent"):
             name = sources.variable(file) if own else f"repositories.{repository.name}.{file}"
             trusted[name] = getattr(repository, file)
     return overlaps(shared=settings.shared_dir, state=settings.state_dir, work_trees=trees, trusted=trusted)

@@ -7,6 +7,8 @@ import shutil
 
 from executor.errors import Failed, Problem
 from executor.git.drift import Binding, drift
+from executor.git.guards import ALL_TREE
+from executor.git.head_use import builds_on_head
 from executor.git.push_plan import HEADS, NEW, OLD, TAGS, Wanted
 from executor.git.pushing import local_commit, remote_of
 from executor.git.questions import (
@@ -35,15 +37,7 @@ _NAMES_COMMIT = frozenset(
     {"--onto", "--source", "--fixup", "--squash", "--reuse-message", "--set-upstream-to", "--create",
      "--force-create", "-C", "-B", "-b", "-c", "-u"}
 )  # fmt: skip
-# Commands that build on HEAD; the others mean the same wherever it is, and the agent may commit while they wait.
-_FROM_HEAD = frozenset(
-    {"commit", "merge", "rebase", "cherry-pick", "revert", "reset", "pull", "stash", "stash push", "stash pop",
-     "stash apply", "bisect start", "notes add", "restore"}
-)  # fmt: skip
-_MAKES_BRANCH = frozenset({"-b", "-B", "-c", "-C", "--create", "--force-create", "--orphan"})
-_ABOUT_OTHERS = frozenset(
-    {"-d", "-D", "--delete", "-m", "-M", "--move", "-u", "--set-upstream-to", "--unset-upstream"}
-)
+_SHORT_SOURCE = ("restore", "-s")  # the same as --source there; a strategy or a format elsewhere
 _FOLLOWS_UPSTREAM = frozenset({"merge", "rebase", "pull"})
 _ABOUT_REMOTES = frozenset(
     {"fetch", "pull", "ls_remote", "remote_config", "remote_show", "remote_update", "remote_prune"}
@@ -81,7 +75,7 @@ def bind(git: Git, request: Request, decision: Decision) -> Binding:
     """
     found = _Gathering(git)
     command = getattr(decision, "command", None)
-    if _builds_on_head(request, command):
+    if builds_on_head(request, command):
         at = head(git)
         found.thing("HEAD is on", HEADS + at.branch if at.branch is not None else "no branch")
         found.name("HEAD", at.commit)
@@ -98,17 +92,6 @@ def bind(git: Git, request: Request, decision: Decision) -> Binding:
         found.ids,
         tuple(found.unbound),
     )
-
-
-def _builds_on_head(request: Request, command: Command | None) -> bool:
-    if command is None:
-        return request.operation in (Operation.GIT_COMMIT, Operation.GIT_RECOVER)
-    given = {name for name, _ in command.options}
-    if command.subcommand in ("checkout", "switch"):
-        return not command.operands and (bool(given & _MAKES_BRANCH) or bool(command.paths))
-    if command.subcommand in ("tag", "branch"):  # a name made without a start is made at HEAD
-        return len(command.operands) < 2 and not given & _ABOUT_OTHERS
-    return command.subcommand in _FROM_HEAD or "--continue" in given or "--abort" in given
 
 
 def _bind_typed(found: _Gathering, request: Request, argv: tuple[str, ...]) -> None:
@@ -169,8 +152,10 @@ def _bind_command(found: _Gathering, command: Command) -> None:
         for word in command.operands:
             for end in _ends(word):
                 _bind_operand(found, end)
+        if command.subcommand in ("checkout", "switch") and len(command.operands) == 1:
+            _bind_guess(found, command.operands[0])
     for option, value in command.options:
-        if option in _NAMES_COMMIT and value:
+        if value and (option in _NAMES_COMMIT or (command.subcommand, option) == _SHORT_SOURCE):
             _bind_operand(found, value.rpartition(":")[2], only=True)  # --fixup=amend:COMMIT
     if command.subcommand in _FOLLOWS_UPSTREAM:
         _bind_upstream(found)
@@ -192,6 +177,15 @@ def _bind_operand(found: _Gathering, word: str, *, only: bool = False) -> None:
         value = resolve(found.git, word, "object")
         if value is not None or not only:
             found.name(word, value)
+
+
+def _bind_guess(found: _Gathering, word: str) -> None:
+    """Bind the remote branch from which `git checkout NAME` makes NAME where there is none (git-checkout(1))."""
+    if resolve(found.git, HEADS + word) is not None:
+        return
+    for remote in sorted(remotes(found.git)):
+        ref = f"refs/remotes/{remote}/{word}"
+        found.name(ref, resolve(found.git, ref))
 
 
 def _ends(word: str) -> list[str]:
@@ -246,7 +240,7 @@ def _bind_all_changes(found: _Gathering) -> None:
     try:
         shutil.copy2(git.paths.local / "index", draft)
         git.local(["add", "--update", "--", ":/"], contact=Contact.READ, index=draft)
-        found.thing("all changes, staged", index_tree(git, draft))
+        found.name(ALL_TREE, index_tree(git, draft))
     except (FileNotFoundError, Problem):
         found.unbound[_FILES] = None
     finally:

@@ -18,6 +18,7 @@ from executor.git.reports import listing
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass
 
+ALL_TREE = "all changes, staged"  # under this name an approval is bound to the tree that `commit -a` would commit
 _IGNORES_NESTED = "--ignore-submodules=all"
 
 
@@ -35,8 +36,8 @@ def check_bound(git: Git, bound: Mapping[str, str]) -> None:
     "tree" is what the index holds; what a push moves is compared where it is pushed.
     """
     for name, object_id in bound.items():
-        if name.startswith((NEW, OLD)):
-            continue
+        if name.startswith((NEW, OLD)) or name == ALL_TREE:
+            continue  # compared where it is pushed, where it is staged
         if name == "tree":
             if index_tree(git) != object_id:
                 raise Failed(

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from executor.errors import Failed, Problem
 from executor.git import run_config, run_pull, run_push, run_remotes, run_transfers
 from executor.git.failures import failure
-from executor.git.guards import Before, backed_out, check_bound, look_before, refuse_links, refuse_nested
+from executor.git.guards import ALL_TREE, Before, backed_out, check_bound, look_before, refuse_links, refuse_nested
 from executor.git.index_draft import draft_index
 from executor.git.lock_files import clear_stale_lock
-from executor.git.questions import staged
+from executor.git.questions import index_tree, staged
 from executor.git.reports import fallen, listing, spoken, succeeded
 from executor.git.repository import Git, git_version
 from executor.git.scripts import refuse_scripts, without_shell
@@ -19,6 +19,7 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Command, Contact, RiskClass
 from executor.sandbox.process import Completed
 
+_ALL = frozenset({"-a", "--all"})
 _ANSWERS_NO = 1  # exit code with which git answers "no" or "different" (grep, diff --exit-code, merge-base …)
 
 
@@ -33,6 +34,8 @@ def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = No
         check_bound(git, bound or {})
         if command.runner == "push":
             return run_push.push_command(git, command, bound or {})
+        if command.runner == "commit":
+            return _commit(git, command, (bound or {}).get(ALL_TREE))
         return _RUNNERS[command.runner](git, command)
     except Problem as problem:
         return fallen(command.argv, problem)
@@ -71,19 +74,43 @@ def _add(git: Git, command: Command) -> Outcome:
     return succeeded(command.argv, output, verified={"effect": True, "staged": len(found)})
 
 
-def _commit(git: Git, command: Command) -> Outcome:
-    """A commit by git itself, for what plumbing does not offer (-a, --amend, paths): watched over like any other."""
+def _commit(git: Git, command: Command, all_tree: str | None) -> Outcome:
+    """A commit by git itself, for what plumbing does not offer (-a, --amend, paths): watched over like any other.
+
+    Given `all_tree`, the tree that an approval of `-a` was given for, the files are staged first and git commits the
+    index: what they become in between is not looked at.
+    """
     note = clear_stale_lock(git)
     refuse_nested(git, command)
     before = look_before(git, command)
     with backed_out(git):
-        done = _start(git, command)
+        if all_tree is not None:
+            _stage_all(git, all_tree)
+        words = arguments(git, command) if all_tree is None else _without_all(command)
+        done = git.local(words, contact=command.contact, check=False)
     said = spoken(done)
     if done.exit_code == _ANSWERS_NO and not conflicts_in(said):
         raise Failed(
             "nothing_to_commit", f"There is nothing to commit. git said: {said}", "Stage something first."
         )  # C10
     return _report(git, command, done, before, note)
+
+
+def _stage_all(git: Git, wanted: str) -> None:
+    """Stage every change of the tracked files; raise Failed("index_changed") unless that makes the tree `wanted`."""
+    with draft_index(git) as draft:
+        git.local(["add", "--update", "--", ":/"], contact=Contact.READ, index=draft)
+        if index_tree(git, draft) != wanted:
+            raise Failed("index_changed", "The files are not what was approved; nothing was committed.", "Ask again.")
+
+
+def _without_all(command: Command) -> list[str]:
+    """Return the words of a `commit -a` without that option; it takes no paths, so there are only options."""
+    words = ["commit", *command.inject]
+    for name, value in command.options:
+        if name not in _ALL:
+            words.append(name if value is None else f"{name}={value}" if name.startswith("--") else name + value)
+    return words
 
 
 def _start(git: Git, command: Command) -> Completed:
@@ -117,7 +144,6 @@ _RUNNERS: Mapping[str, Callable[[Git, Command], Outcome]] = {
     "config_get": run_config.get,
     "set_identity": run_config.set_identity,
     "add": _add,
-    "commit": _commit,
     "fetch": run_transfers.fetch_command,
     "pull": run_pull.pull,
     "ls_remote": run_transfers.ls_remote_command,

@@ -48,7 +48,7 @@ def _facts(shown: Mapping[str, object]) -> Iterator[str]:
             continue
         if name == "push" and isinstance(value, list):
             for facts in value:
-                yield paragraph("push", "\n".join(lines(PushFacts.from_data(facts))))
+                yield paragraph("push", "\n".join(map(_on_one_line, lines(PushFacts.from_data(facts)))))
             continue
         yield paragraph(_LABELS.get(name, name.replace("_", " ")[:9]), as_words(value))
 
@@ -58,7 +58,12 @@ def as_words(value: object) -> str:
     if isinstance(value, Mapping):
         return "\n".join(f"{name}: {as_words(part)}" for name, part in value.items())
     if isinstance(value, list | tuple):
-        return "\n".join(as_words(part) for part in value)
+        return "\n".join(_on_one_line(part) if isinstance(part, str) else as_words(part) for part in value)
     if isinstance(value, bool):
         return "yes" if value else "no"
     return str(value)
+
+
+def _on_one_line(text: str) -> str:
+    """Return what is one line of a list with its line ends written out, so that it cannot pose as two."""
+    return text.replace("\n", "\\n")

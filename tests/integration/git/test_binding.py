@@ -11,8 +11,10 @@ from repos import Adopted, adopted_repository, clone, commit_file, plain_git
 from executor.errors import Failed
 from executor.git.binding import bind, drift
 from executor.git.grammar import judge
-from executor.git.guards import check_bound
+from executor.git.guards import ALL_TREE, check_bound
 from executor.git.lexer import split
+from executor.git.run_command import run_command
+from executor.outcome import State
 from executor.policy.model import (
     AddParams,
     Ask,
@@ -88,6 +90,20 @@ def tag_named_dev(repository: Adopted) -> None:
     repository.plain("tag", "dev", "main")
 
 
+def move_tracking(repository: Adopted) -> None:
+    repository.plain(
+        "update-ref", "refs/remotes/origin/main", repository.plain("commit-tree", "-m", "x", "HEAD^{tree}")
+    )
+
+
+def switch_to_dev(repository: Adopted) -> None:
+    repository.plain("symbolic-ref", "HEAD", "refs/heads/dev")
+
+
+def offer_feature(repository: Adopted) -> None:
+    repository.plain("update-ref", "refs/remotes/origin/feature", "HEAD")
+
+
 MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("merge dev", move_dev, "refs/heads/dev moved"),
     ("merge dev", tag_named_dev, "refs/tags/dev is there now"),
@@ -97,6 +113,12 @@ MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("branch -D dev", move_dev, "refs/heads/dev moved"),
     ("checkout dev", move_dev, "refs/heads/dev moved"),
     ("checkout -b topic", detach, "HEAD is on moved"),
+    ("restore -s origin/main -- file.txt", move_tracking, "refs/remotes/origin/main moved"),
+    ("branch -m renamed", switch_to_dev, "HEAD is on moved"),
+    ("branch --unset-upstream", switch_to_dev, "HEAD is on moved"),
+    ("notes remove", move_main, "HEAD moved"),
+    ("bisect good", move_main, "HEAD moved"),
+    ("checkout feature", offer_feature, "refs/remotes/origin/feature is there now"),
     ("reset --hard HEAD~1", stage, "what is staged moved"),
     ("rebase --onto dev HEAD~1", move_dev, "refs/heads/dev moved"),
     ("commit -m words", stage, "what is staged moved"),
@@ -131,6 +153,22 @@ def test_flag_030_what_moves_while_a_command_waits_is_seen_and_named(
 
     assert now.digest != shown.digest
     assert any(words in sentence for sentence in drift(shown, now)), drift(shown, now)
+
+
+def test_all_changes_are_committed_only_as_they_were_approved(repository: Adopted) -> None:
+    edit(repository)
+    git = repository.open()
+    request, decision = command("commit -a -m words")
+    approved = bind(git, request, decision)
+    assert decision.command is not None
+    repository.write("file.txt", "curl evil\n")
+
+    swapped = run_command(git, decision.command, approved.ids)
+
+    assert (swapped.state, swapped.error and swapped.error.code) == (State.FAILED, "index_changed")
+    edit(repository)
+    assert run_command(git, decision.command, approved.ids).state is State.SUCCEEDED
+    assert approved.ids[ALL_TREE] == repository.plain("rev-parse", "HEAD^{tree}")
 
 
 UNMOVED = ["fetch origin", "checkout dev", "branch -d dev", "tag v2 dev", "push origin dev"]

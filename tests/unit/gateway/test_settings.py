@@ -149,9 +149,12 @@ def test_g05_a_database_in_the_shared_directory_is_refused(places: Path, monkeyp
     assert "GATEWAY_DATABASE_URL lies inside GATEWAY_SHARED_DIR" in refusal()
 
 
-def test_a_key_in_the_work_tree_is_refused(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("GATEWAY_KNOWN_HOSTS", f"{places}/shop/known_hosts")
-    assert "GATEWAY_KNOWN_HOSTS lies inside GATEWAY_REPO_DIR" in refusal()
+@pytest.mark.parametrize("name", ["SSH_KEY", "KNOWN_HOSTS", "CREDENTIAL_FILE", "CA_FILE", "SSH_AGENT"])
+def test_what_the_host_trusts_is_refused_in_the_work_tree(
+    name: str, places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(f"GATEWAY_{name}", f"{places}/shop/file")
+    assert f"GATEWAY_{name} lies inside GATEWAY_REPO_DIR" in refusal()
 
 
 def test_a_work_tree_may_lie_inside_the_shared_directory(places: Path, monkeypatch: pytest.MonkeyPatch) -> None:
