@@ -22,7 +22,11 @@ def hurried() -> None:
 def forgetful() -> None:
     """It never looks for approvals that have expired."""
     hurried()
-    Dispatcher.expire = lambda _: 0  # type: ignore[method-assign]
+
+    def none_expired(_dispatcher: Dispatcher) -> int:
+        return 0
+
+    Dispatcher.expire = none_expired  # type: ignore[method-assign]
 
 
 def _fails(owner: Any, name: str, error: Exception, when: Callable[..., bool]) -> None:
