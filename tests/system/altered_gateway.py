@@ -23,7 +23,7 @@ def forgetful() -> None:
     """It never looks for approvals that have expired."""
     hurried()
 
-    def none_expired(_dispatcher: Dispatcher) -> int:
+    def none_expired(self: Dispatcher) -> int:
         return 0
 
     Dispatcher.expire = none_expired  # type: ignore[method-assign]
