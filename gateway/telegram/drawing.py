@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, replace
 from typing import TYPE_CHECKING
 
+from executor.outcome import State
 from executor.record import cards as kept
 from executor.record.store import Reading, Transaction
 from gateway.telegram.approval_card import deny_keyboard
@@ -47,8 +48,12 @@ class Drawn:
 
     @property
     def is_due(self) -> bool:
-        """Whether something else stands in the chat, or nothing yet."""
-        return self.digest != self.stands.shown
+        """Whether something else stands in the chat, or nothing yet that somebody should see.
+
+        What is only being looked at begins no card: when operators are asked, the phone must make its sound.
+        """
+        begins = self.stands.message_id is None and self.story.request.state is State.RECEIVED
+        return self.digest != self.stands.shown and not begins
 
 
 def draw(desk: Desk, subjects: Iterable[str], chat: int) -> list[Drawn]:

@@ -64,7 +64,8 @@ class Notifier:
         patience = 0.0
         while True:
             with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), patience)
+                async with asyncio.timeout(patience):  # wait_for can lose a cancellation that comes with the news
+                    await self._news.wait()
                 await asyncio.sleep(GATHER_SECONDS)
             patience = ONCE_MORE_SECONDS if self._news.is_set() else LOOK_SECONDS
             self._news.clear()
@@ -147,9 +148,7 @@ class Notifier:
             return
         for file in drawing.files_of(one.card, one.subject, outcome.chat, self._place.topic, stands.message_id):
             await self._delivery.put(file, priority)
-        if (
-            item.kind is Kind.EDIT and one.story.asked is not None
-        ):  # an edit makes no sound, and somebody is asked again
+        if item.kind is Kind.EDIT and one.story.asked is not None:  # asked again, and an edit makes no sound
             again = Notice(f"_again:{one.asked}", reminder(self._desk.place, one.story.asked, _left(one)))
             await self._send(again, priority, stands.message_id)
 

@@ -23,8 +23,11 @@ def by_button(desk: Desk, button: Button, voter: str, verdict: Verdict, reason: 
     """
     with desk.store.reading() as view:
         approval = approvals.get(view, button.target)
-    if approval is None:
+        latest = approvals.latest_of(view, approval.request_id) if approval is not None else None
+    if approval is None or latest is None:
         return VoteResult(VoteKind.UNKNOWN)
+    if latest.id != approval.id:
+        return VoteResult(VoteKind.SUPERSEDED, approval)
     return _taken(desk, replace(approval, digest=button.digest), voter, verdict, reason)
 
 

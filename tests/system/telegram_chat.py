@@ -50,12 +50,16 @@ class OpsChat:
 
     def shows(self, *parts: str) -> Shown:
         """Wait for a message that holds all these parts, and return the last such."""
-        found: list[Shown] = until(lambda: self.messages(*parts), f"a message with {parts}; {self.texts()}")
+        try:
+            found: list[Shown] = until(lambda: self.messages(*parts), f"a message with {parts}")
+        except AssertionError as error:
+            error.add_note("\n---\n".join(self.texts()))
+            raise
         return found[-1]
 
     def card(self, request_id: str, *parts: str) -> Shown:
         """Wait until the card of a request holds all these parts, and return it."""
-        return self.shows(f"Request {request_id} ", *parts)
+        return self.shows(f"Request {request_id}", *parts)
 
     def texts(self) -> list[str]:
         """Return what all messages of the bot say."""

@@ -1,0 +1,116 @@
+"""The chat comes and goes, and the gateway goes on: started without it, cut off from it, kicked out of it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bot_api import error
+from served_host import HURRIED, ServedHost, until
+from telegram_chat import OpsChat, ops_chat
+
+pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
+
+APPROVE = "✅ Approve"
+
+
+@pytest.fixture
+def chat(host: ServedHost) -> Iterator[OpsChat]:
+    with ops_chat(host) as chat:
+        yield chat
+
+
+def test_without_a_token_nothing_of_the_chat_is_loaded() -> None:
+    program = (
+        "import sys, gateway.host, gateway.commands.serve; print('telegram' in sys.modules, 'httpx' in sys.modules)"
+    )
+    root = Path(__file__).resolve().parents[2]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]
+
+
+def test_a05_the_host_serves_without_telegram_and_joins_it_later(host: ServedHost, chat: OpsChat) -> None:
+    chat.api.stop()
+    with host.running():
+        assert host.ask("git_status.s1.flag")["state"] == "succeeded"
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        host.in_state("tag-1", "awaiting_approval")
+        chat.api.start()
+        card = chat.card("tag-1", "Approve?")
+        chat.tap(chat.ann, card, APPROVE)
+        host.in_state("tag-1", "succeeded")
+        chat.card("tag-1", "Done")
+        assert len(chat.messages("Request tag-1")) == 1
+
+
+def test_a23_a_bot_that_was_kicked_out_leaves_the_gateway_at_work(host: ServedHost, chat: OpsChat) -> None:
+    kicked = error(403, "Forbidden: bot was kicked from the supergroup chat")
+    for method in ("sendMessage", "editMessageText"):
+        chat.api.always(method, kicked)
+    with host.running(*HURRIED, GATEWAY_APPROVAL_EXPIRY_SECONDS="4") as gateway:
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        assert host.in_state("tag-1", "expired", "undeliverable")["error"]["hint"]
+        assert host.ask("git_status.s1.flag")["state"] == "succeeded"
+        assert gateway.stop() == 0
+        assert "Traceback" not in gateway.log
+
+
+def test_what_happened_while_telegram_was_away_is_told_and_nothing_is_lost(host: ServedHost, chat: OpsChat) -> None:
+    with host.running():
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v1")
+        card = chat.card("tag-1", "Approve?")
+        chat.api.stop()
+        host.ok("approve", "tag-1")
+        host.in_state("tag-1", "succeeded")
+        host.raise_flag("git_cmd.tag-2.flag", "git tag v2")
+        host.in_state("tag-2", "awaiting_approval")
+        chat.api.start()
+        assert chat.card("tag-1", "Done", "on the host").message_id == card.message_id
+        chat.card("tag-2", "Approve?")
+
+
+def test_a25_the_token_is_nowhere(host: ServedHost, chat: OpsChat) -> None:
+    chat.api.script("getUpdates", [error(409, "Conflict: terminated by other getUpdates request")])
+    with host.running(GATEWAY_LOG_LEVEL="DEBUG") as gateway:
+        host.raise_flag("git_cmd.tag-1.flag", f"git log --grep={chat.api.token}")
+        host.in_state("tag-1", "succeeded", "refused", "failed")
+        chat.ann.says(chat.group, "/status")
+        chat.shows("All is well")
+        gateway.stop()
+        secret = chat.api.token.partition(":")[2]
+        assert secret not in gateway.log
+    assert secret not in json.dumps(host.events())
+    assert secret not in "".join(chat.texts())
+    for path in (host.shared / "results").iterdir():
+        assert secret not in path.read_text()
+
+
+def test_a_command_is_answered_and_an_old_one_is_not_done(host: ServedHost, chat: OpsChat) -> None:
+    with host.running():
+        for text, part in (("/help", "/freeze"), ("/pending", "Nothing waits"), ("/why nothing", "no request")):
+            chat.ann.says(chat.group, text)
+            chat.shows(part)
+        chat.ann.says(chat.group, "/freeze now", ago=7200)
+        chat.shows("too old")
+        assert json.loads(host.cli("status", "--json").stdout)["frozen"] is None
+    assert [command["command"] for command in chat.api.world.commands][:2] == ["status", "pending"]
+
+
+def test_approve_by_name_is_for_what_a_card_shows(host: ServedHost, chat: OpsChat) -> None:
+    with host.running():
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        chat.card("tag-1", "Approve?")
+        chat.bob.says(chat.group, "/approve tag-1")
+        host.in_state("tag-1", "succeeded")
+        chat.card("tag-1", "Approved by @bob")
+
+
+def test_the_end_of_the_audit_log_is_posted(host: ServedHost, chat: OpsChat) -> None:
+    with host.running():
+        posted = chat.shows("Audit log").text
+    anchor = next(line for line in posted.splitlines() if line.count(":") == 1 and len(line) > 64)
+    until(lambda: host.cli("audit", "verify", "--anchor", anchor).returncode == 0, "a log that holds what was posted")
