@@ -16,6 +16,9 @@ _PACKED_LINE = re.compile(rf"({_OID}) (\S+)")
 _REFLOG_LINE = re.compile(rf"{_OID} {_OID} [^\n\t\x00]*> \d{{1,19}} [+-]\d{{4}}(?:\t[^\n\x00]*)?")
 _LOOSE = re.compile(r"objects/[0-9a-f]{2}/(?:[0-9a-f]{38}|[0-9a-f]{62})")
 _PACK = re.compile(rf"objects/pack/pack-{_OID}\.pack")
+# What belongs to whoever uses the repository. Other refs are for programs: refs/rescue is the gateway's own.
+_CARRIED_REF = re.compile(r"refs/(?:heads|tags|remotes|notes)/.+|refs/stash", re.DOTALL)
+_REMOTE_HEAD = re.compile(r"(refs/remotes/[^/]+/)HEAD")
 _FORBIDDEN_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//")  # git-check-ref-format(1)
 
 
@@ -63,7 +66,7 @@ _DROPPED = tuple(
         (r".*\.lock", "a lock that was left behind"),
         (r"objects/.*/tmp_.*|objects/tmp_.*", "an unfinished object"),
         (r"objects/.*", "no object file by its name"),
-        (r"refs/.*|logs/.*", "no ref by its name"),
+        (r"refs/.*|logs/.*", "no branch, tag, tracking branch, note or stash by its name"),
     )
 )
 _IN_PROGRESS = {
@@ -88,9 +91,9 @@ def treatment(path: str) -> tuple[Treatment, str]:
         return Treatment.PACK, ""
     if _DERIVED.fullmatch(path):
         return Treatment.DERIVED, ""
-    if path.startswith("refs/") and is_ref_name(path) and not path.startswith("refs/replace/"):
+    if is_carried_ref(path):
         return Treatment.REF, ""
-    if path == "logs/HEAD" or (path.startswith("logs/refs/") and is_ref_name(path.removeprefix("logs/"))):
+    if path == "logs/HEAD" or (path.startswith("logs/") and is_carried_ref(path.removeprefix("logs/"))):
         return Treatment.REFLOG, ""
     for pattern, why in _DROPPED:
         if pattern.fullmatch(path):
@@ -116,36 +119,47 @@ def is_ref_name(name: str) -> bool:
     return len(parts) > 1 and all(p and not p.startswith((".", "-")) and not p.endswith(".lock") for p in parts)
 
 
-def clean_ref(content: bytes, *, head: bool = False) -> bytes | None:
-    """Return the content of a ref file in git's own form, or None when it is no ref.
+def is_carried_ref(name: str) -> bool:
+    """Say whether the full ref `name` is carried over: branches, tags, tracking branches, notes and the stash."""
+    return is_ref_name(name) and _CARRIED_REF.fullmatch(name) is not None
 
-    A symbolic HEAD may only point to a branch, another symbolic ref anywhere below `refs/`.
+
+def clean_ref(content: bytes, name: str) -> bytes | None:
+    """Return the content of the ref file `name` in git's own form, or None when it is none that is carried over.
+
+    Only HEAD and a remote's HEAD may be symbolic, pointing to a branch of their own. Any other alias would follow
+    what is committed later: as a tracking branch it would claim that the remote has it already.
     """
     text = content[:2000].decode("utf-8", "surrogateescape").strip()
     if _OID_ONLY.fullmatch(text):
         return text.encode() + b"\n"
     target = text.removeprefix("ref:").strip()
-    if text.startswith("ref:") and is_ref_name(target) and target.startswith("refs/heads/" if head else "refs/"):
+    within = _REMOTE_HEAD.fullmatch(name)
+    allowed = "refs/heads/" if name == "HEAD" else within[1] if within else None
+    if text.startswith("ref:") and is_ref_name(target) and allowed and target.startswith(allowed) and target != name:
         return f"ref: {target}\n".encode()
     return None
 
 
-def clean_packed_refs(content: bytes) -> tuple[bytes, int]:
-    """Return packed-refs with its well-formed lines only, and how many lines were left out.
+def clean_packed_refs(content: bytes) -> tuple[bytes, int, tuple[str, ...]]:
+    """Return packed-refs with what is carried over, how many lines are no packed ref, and which refs were left out.
 
     Header and peeled ids are claims about the objects; git works them out itself where they are missing.
     """
     kept: list[str] = []
+    left_out: list[str] = []
     bad = 0
     for line in content.decode("utf-8", "surrogateescape").split("\n"):
         if not line or line.startswith(("#", "^")):
             continue
         found = _PACKED_LINE.fullmatch(line)
-        if found and is_ref_name(found[2]) and not found[2].startswith("refs/replace/"):
+        if found is None or not is_ref_name(found[2]):
+            bad += 1
+        elif is_carried_ref(found[2]):
             kept.append(line)
         else:
-            bad += 1
-    return "".join(f"{line}\n" for line in kept).encode(), bad
+            left_out.append(found[2])
+    return "".join(f"{line}\n" for line in kept).encode(), bad, tuple(left_out)
 
 
 def clean_reflog(content: bytes) -> tuple[bytes, int]:

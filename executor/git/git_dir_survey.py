@@ -23,6 +23,8 @@ from executor.git.git_dir_layout import (
 TEXT_LIMIT = 1024 * 1024  # bytes of a configuration or a file of ignore patterns
 LIST_LIMIT = 64 * 1024 * 1024  # bytes of a reflog or of packed-refs
 _REF_LIMIT = 4096
+_NAMED_REFS = 200  # packed refs that are left out, each by its name; more are counted
+_NO_REF = "holds no object id, or is an alias of another ref"
 _ESSENTIAL = ("HEAD", "config", "index", "objects", "packed-refs", "refs", "shallow")
 
 
@@ -115,7 +117,7 @@ def _take(result: Survey, found: Found, sink: Callable[[Item], None]) -> None:
     if kind is Treatment.CONFIG:
         content = result.configs[found.path] = read_file(found.directory, found.name, TEXT_LIMIT)
     elif kind not in (Treatment.DROP, Treatment.DERIVED, Treatment.INDEX, Treatment.OBJECT, Treatment.PACK):
-        content, why = _checked(kind, found)
+        content, why = _refs(result, found) if kind is Treatment.PACKED_REFS else _checked(kind, found)
         if content is None:
             kind = Treatment.DROP
     if kind is Treatment.HEAD:
@@ -128,16 +130,25 @@ def _take(result: Survey, found: Found, sink: Callable[[Item], None]) -> None:
     sink(Item(found, kind, content))
 
 
+def _refs(result: Survey, found: Found) -> tuple[bytes, str]:
+    """Return the packed refs that are carried over, and what is wrong with the rest; refs left out are named."""
+    content, bad, left_out = clean_packed_refs(read_file(found.directory, found.name, LIST_LIMIT))
+    for name in left_out[:_NAMED_REFS]:
+        result.dropped.append(Dropped(name, treatment(name)[1]))
+    if len(left_out) > _NAMED_REFS:
+        result.dropped.append(Dropped(found.path, f"{len(left_out) - _NAMED_REFS} more refs of such names"))
+    return content, f"{bad} lines that are no {Treatment.PACKED_REFS}" if bad else ""
+
+
 def _checked(kind: Treatment, found: Found) -> tuple[bytes | None, str]:
     """Return what is written for a file that is carried by content (None: nothing), and what is left out of it."""
     if kind in (Treatment.HEAD, Treatment.REF):
         if found.size > _REF_LIMIT:
-            return None, "holds no object id"
-        ref = clean_ref(read_file(found.directory, found.name, _REF_LIMIT), head=kind is Treatment.HEAD)
-        return ref, "" if ref is not None else "holds no object id"
-    if kind in (Treatment.PACKED_REFS, Treatment.REFLOG):
-        clean = clean_packed_refs if kind is Treatment.PACKED_REFS else clean_reflog
-        content, bad = clean(read_file(found.directory, found.name, LIST_LIMIT))
+            return None, _NO_REF
+        ref = clean_ref(read_file(found.directory, found.name, _REF_LIMIT), found.path)
+        return ref, "" if ref is not None else _NO_REF
+    if kind is Treatment.REFLOG:
+        content, bad = clean_reflog(read_file(found.directory, found.name, LIST_LIMIT))
         return content, f"{bad} lines that are no {kind}" if bad else ""
     if kind is Treatment.SHALLOW:
         shallow = clean_shallow(read_file(found.directory, found.name, LIST_LIMIT))

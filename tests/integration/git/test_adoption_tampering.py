@@ -178,6 +178,12 @@ DROPPED = [
     ('mkdir -p .git/modules/x; echo x > .git/modules/x/config', "modules/x/config"),
     ('echo junk > .git/hooks/pre-commit', "hooks/pre-commit"),
     ("git update-ref refs/replace/$(git rev-parse HEAD) HEAD~1", "refs/replace/"),
+    ("git update-ref refs/rescue/r2/record HEAD", "refs/rescue/r2/record"),
+    ("git update-ref refs/rescue/r2/record HEAD; git pack-refs --all", "refs/rescue/r2/record"),
+    ("git update-ref refs/gateway/incoming HEAD", "refs/gateway/incoming"),
+    ("git symbolic-ref refs/remotes/origin/zz refs/heads/main", "refs/remotes/origin/zz"),
+    ("git symbolic-ref refs/remotes/origin/HEAD refs/heads/main", "refs/remotes/origin/HEAD"),
+    ("git symbolic-ref refs/heads/alias refs/heads/main", "refs/heads/alias"),
 ]  # fmt: skip
 
 
@@ -193,6 +199,19 @@ def test_a_planted_file_that_nobody_needs_is_left_out_and_named(scene: Scene, ha
 
     hold(scene, canary)
     assert named in (scene.paths.root / "adoption" / "1" / "left-out.txt").read_text()
+
+
+def test_neither_side_has_an_alias_or_a_rescue_that_the_agent_planted(scene: Scene) -> None:
+    scene.script(
+        "git symbolic-ref refs/remotes/origin/zz refs/heads/main; git update-ref refs/rescue/r2/record HEAD;"
+        " git pack-refs --all; git update-ref refs/rescue/r3/record HEAD"
+    )
+
+    scene.adopt()
+
+    for git_dir in (scene.paths.local, scene.paths.transfer):
+        there = plain_git(git_dir, "for-each-ref", "--format=%(refname)").splitlines()
+        assert not [name for name in there if name.startswith("refs/rescue/") or name.endswith("/zz")]
 
 
 def test_a_packs_index_that_lies_is_not_believed(scene: Scene) -> None:

@@ -31,7 +31,8 @@ OID = "0123456789abcdef0123456789abcdef01234567"
         ("shallow", Treatment.SHALLOW),
         ("refs/heads/feature/x", Treatment.REF),
         ("refs/stash", Treatment.REF),
-        ("refs/rescue/7/head", Treatment.REF),
+        ("refs/remotes/origin/main", Treatment.REF),
+        ("refs/notes/commits", Treatment.REF),
         ("logs/HEAD", Treatment.REFLOG),
         ("logs/refs/stash", Treatment.REFLOG),
         (f"objects/01/{OID[2:]}", Treatment.OBJECT),
@@ -54,7 +55,9 @@ def test_what_a_repository_is_made_of_is_carried(path: str, expected: Treatment)
         "objects/info/http-alternates", "info/grafts", "info/attributes", "refs/replace/" + OID, "modules/x/config",
         "worktrees/x/HEAD", "gitdir", "objects/01/short", "objects/pack/evil.pack", "objects/pack/pack-zz.pack",
         "refs/heads/main.lock", "refs/heads/a b", "refs/heads/.hidden", "refs/heads/-x", "logs/other",
-        "config.lock", "lfs/objects/x", "anything", "refs/heads/\u202ex", "objects/01/" + OID[2:] + "/x",
+        "config.lock", "lfs/objects/x", "anything", "refs/heads/\u202ex", "refs/rescue/7/record",
+        "refs/rescue", "refs/stash/x", "refs/bisect/bad", "refs/gateway/x", "logs/refs/rescue/7/record",
+        "logs/refs/replace/x", "objects/01/" + OID[2:] + "/x",
     ],
 )  # fmt: skip
 def test_everything_else_is_dropped_with_a_reason(path: str) -> None:
@@ -77,31 +80,49 @@ def test_ordinary_branch_names_are_accepted(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "head", "expected"),
+    ("content", "name", "expected"),
     [
-        (f"{OID}\n".encode(), False, f"{OID}\n".encode()),
-        (b"ref: refs/heads/main\n", True, b"ref: refs/heads/main\n"),
-        (b"ref: refs/remotes/origin/main\n", False, b"ref: refs/remotes/origin/main\n"),
-        (b"ref: refs/remotes/origin/main\n", True, None),
-        (b"ref: ../../etc/passwd\n", False, None),
-        (b"ref: HEAD\n", False, None),
-        (b"CANARY\n", False, None),
-        (f"{OID}\nmore".encode(), False, None),
-        (b"\xff\xfe", False, None),
-        (b"", True, None),
+        (f"{OID}\n", "refs/heads/x", f"{OID}\n"),
+        ("ref: refs/heads/main\n", "HEAD", "ref: refs/heads/main\n"),
+        ("ref: refs/remotes/origin/main\n", "refs/remotes/origin/HEAD", "ref: refs/remotes/origin/main\n"),
+        ("ref: refs/remotes/origin/main\n", "HEAD", None),
+        ("ref: ../../etc/passwd\n", "refs/remotes/origin/HEAD", None),
+        ("ref: HEAD\n", "refs/remotes/origin/HEAD", None),
+        ("CANARY\n", "refs/heads/x", None),
+        (f"{OID}\nmore", "refs/heads/x", None),
+        ("\xff\xfe", "refs/heads/x", None),
+        ("", "HEAD", None),
     ],
 )
-def test_a_ref_is_an_object_id_or_points_to_a_ref(content: bytes, head: bool, expected: bytes | None) -> None:
-    assert clean_ref(content, head=head) == expected
+def test_a_ref_is_an_object_id_or_a_head_on_a_branch(content: str, name: str, expected: str | None) -> None:
+    assert clean_ref(content.encode("latin-1"), name) == (None if expected is None else expected.encode())
+
+
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("refs/remotes/origin/zz", "refs/heads/main"),
+        ("refs/remotes/origin/HEAD", "refs/heads/main"),
+        ("refs/remotes/origin/HEAD", "refs/remotes/other/main"),
+        ("refs/remotes/origin/HEAD", "refs/remotes/origin/HEAD"),
+        ("refs/remotes/origin/deep/HEAD", "refs/remotes/origin/main"),
+        ("refs/heads/alias", "refs/heads/main"),
+        ("refs/tags/alias", "refs/heads/main"),
+        ("refs/stash", "refs/heads/main"),
+        ("ORIG_HEAD", "refs/heads/main"),
+    ],
+)
+def test_an_alias_that_would_follow_later_commits_is_not_carried(name: str, target: str) -> None:
+    assert clean_ref(f"ref: {target}\n".encode(), name) is None
 
 
 def test_packed_refs_lose_their_claims_and_their_malformed_lines() -> None:
     content = (
         f"# pack-refs with: peeled fully-peeled sorted \n{OID} refs/tags/v1\n^{OID}\n"
-        f"{OID} refs/replace/{OID}\nCANARY-SECRET\n{OID} ../x\n"
+        f"{OID} refs/rescue/r2/record\nCANARY-SECRET\n{OID} ../x\n"
     )
 
-    assert clean_packed_refs(content.encode()) == (f"{OID} refs/tags/v1\n".encode(), 3)
+    assert clean_packed_refs(content.encode()) == (f"{OID} refs/tags/v1\n".encode(), 2, ("refs/rescue/r2/record",))
 
 
 def test_a_reflog_keeps_its_entries_and_nothing_else() -> None:
