@@ -15,6 +15,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection, bindparam, insert, select
 
+from executor.record.bounded import bounded
 from executor.record.redaction import Redactor
 from executor.record.schema import canonical_json, events
 
@@ -96,10 +97,10 @@ class Chain:
         return self._end().seq + 1
 
     def append(self, kind: str, request_id: str, data: Mapping[str, object]) -> int:
-        """Seal an event, its data masked first, and return its number."""
+        """Seal an event, its data masked and then cut to what an event holds, and return its number."""
         before = self._end()
         seq = before.seq + 1
-        text = canonical_json(self._redactor.redact_data(data))
+        text = canonical_json(bounded(self._redactor.redact_data(data)))
         sealed = event_hash(self._key, before.hash, (seq, self._at, self._host, request_id, kind), text)
         self._rows.append(
             {

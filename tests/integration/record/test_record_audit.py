@@ -306,3 +306,19 @@ def test_freezing_holds_over_a_restart_and_both_ways_are_events(store: Store, op
     with reopened.reading() as tx:
         assert controls.frozen(tx) is None
         assert [event.kind for event in audit.last_events(tx, 5)] == ["control.frozen", "control.unfrozen"]
+
+
+def test_a_long_message_costs_the_log_little_and_is_whole_in_its_request(
+    store: Store, new: Callable[..., NewRequest]
+) -> None:
+    message = "x y" * 20_000
+    with store.transaction() as tx:
+        requests.insert_one(tx, new("long", text=message, reason=message, argv=("git", "commit", "-m", message)))
+    with store.reading() as tx:
+        [event] = audit.events_of(tx, "long")
+        row = requests.get(tx, "long")
+
+    assert len(str(dict(event.data))) < 6_000
+    assert row is not None
+    assert (row.text, row.argv[-1]) == (message, message)
+    assert audit.verify(store).ok
