@@ -109,7 +109,8 @@ def _refuse_submodule_loss(git: Git, command: Command) -> None:
 def backed_out(git: Git, *, allowed: bool = False) -> Iterator[None]:
     """Watch over a command that changes the index; should it let a gitlink in, put index and HEAD back.
 
-    Raises Refused("embedded_repository") then, unless gitlinks are `allowed`. The work tree is not put back.
+    Raises Failed("embedded_repository") then, unless gitlinks are `allowed`: the command did run, and what it did in
+    the work tree stays.
     """
     real, kept = git.paths.local / "index", git.paths.tmp / "index.before"
     kept.unlink(missing_ok=True)
@@ -126,7 +127,13 @@ def backed_out(git: Git, *, allowed: bool = False) -> Iterator[None]:
             if kept.exists():
                 kept.rename(real)
         kept.unlink(missing_ok=True)
-    refuse_gitlinks(added)
+    if added:
+        raise Failed(
+            "embedded_repository",
+            "The command brought in directories that are git repositories of their own; index and branches were put "
+            "back, files in the work tree are as it left them:\n" + listing(sorted(added)),
+            "Look at git_status; ops-gateway undo takes the files back too.",
+        )
 
 
 def _put_back(git: Git, at: Head) -> None:

@@ -19,9 +19,7 @@ from pathlib import Path
 from executor.errors import Failed, Refused
 from executor.git.paths import RepositoryPaths
 
-_FILES = frozenset(
-    {"config", "config.worktree", "commondir", "gitdir", "shallow", "packed-refs", "info", "hooks", "worktrees"}
-)
+_FILES = frozenset({"config", "config.worktree", "commondir", "gitdir", "shallow", "info", "hooks", "worktrees"})
 _TREES = ("info/", "hooks/", "worktrees/", "refs/", "objects/info/")
 # Refs that commands on the work tree move: rebasing, stashing, bisecting; and the branch that HEAD is on.
 _MOVING = ("refs/rewritten/", "refs/bisect/", "refs/stash")
@@ -36,6 +34,7 @@ class Seal:
 
     guarded: Mapping[str, _Facts]
     config: bytes
+    packed: frozenset[str]  # the lines of packed-refs: git writes that file anew whenever it deletes a ref
     branch: str  # the full name of the branch that HEAD is on, or empty
 
 
@@ -85,7 +84,7 @@ def _close(paths: RepositoryPaths, before: Seal, found: tuple[str, ...]) -> None
 
 def _look(directory: Path) -> Seal:
     guarded = {name: facts for name, facts in _walk(directory, "") if _is_guarded(name)}
-    return Seal(guarded, (directory / "config").read_bytes(), _branch(directory) or "")
+    return Seal(guarded, (directory / "config").read_bytes(), _packed(directory), _branch(directory) or "")
 
 
 def _broken(before: Seal, directory: Path) -> tuple[str, ...]:
@@ -98,6 +97,11 @@ def _broken(before: Seal, directory: Path) -> tuple[str, ...]:
     guarded = {name: facts for name, facts in after.items() if _is_guarded(name)}
     moved = {name for name in before.guarded.keys() | guarded.keys() if before.guarded.get(name) != guarded.get(name)}
     moved -= {before.branch, branch}
+    if "packed-refs" not in odd and {_ref_of(line) for line in before.packed ^ _packed(directory)} - {
+        before.branch,
+        branch,
+    }:
+        moved.add("packed-refs")
     readable = "config" in after.keys() - odd
     if "config" in moved and readable and _only_branches(before.config, (directory / "config").read_bytes()):
         moved.discard("config")
@@ -108,6 +112,21 @@ def _branch(directory: Path) -> str | None:
     """Return the branch that HEAD is on, "" when it is on none, None when HEAD says nothing that git would write."""
     found = _HEAD.fullmatch((directory / "HEAD").read_bytes())
     return None if found is None else (found[1] or b"").decode("utf-8", "surrogateescape")
+
+
+def _packed(directory: Path) -> frozenset[str]:
+    """Return the lines of packed-refs that are about refs which no command on the work tree moves."""
+    try:
+        lines = (directory / "packed-refs").read_text("utf-8", "surrogateescape").split("\n")
+    except FileNotFoundError:
+        return frozenset()
+    return frozenset(
+        line for line in lines if line[:1] not in ("", "#", "^") and not _ref_of(line).startswith(_MOVING)
+    )
+
+
+def _ref_of(line: str) -> str:
+    return line.partition(" ")[2]
 
 
 def _is_guarded(name: str) -> bool:

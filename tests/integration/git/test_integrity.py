@@ -42,6 +42,7 @@ PLANTED: dict[str, Callable[[Path], object]] = {
     "refs/remotes/origin/zz": lambda git_dir: (git_dir / "refs/remotes/origin/zz").write_text("0" * 40),
     "refs/heads/other": lambda git_dir: (git_dir / "refs/heads/other").write_text("0" * 40),
     "refs/rescue/x": lambda git_dir: _written(git_dir / "refs/rescue/x", "0" * 40),
+    "packed-refs": lambda git_dir: (git_dir / "packed-refs").write_text(f"{'1' * 40} refs/remotes/origin/zz\n"),
     "MERGE_MSG": lambda git_dir: (git_dir / "MERGE_MSG").symlink_to("/etc/passwd"),
     "HEAD": lambda git_dir: (git_dir / "HEAD").unlink(),
     "logs/refs/stash": lambda git_dir: (git_dir / "logs/refs/stash").symlink_to("/etc/passwd"),
