@@ -9,7 +9,7 @@ from executor.record.anchor import examine as examine_end
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.settings_model import Settings
-from gateway.setup import checks_git, checks_host
+from gateway.setup import checks_git, checks_host, checks_telegram
 from gateway.setup.check import Check, each, fail, ok
 
 
@@ -49,5 +49,6 @@ CHECKS: dict[str, Callable[[Settings], Iterator[Check]]] = {
     "confinement": checks_git.confinement,
     "repositories": checks_git.repositories,
     "database": record,
+    "telegram": checks_telegram.chat,
     "gateway": checks_host.running,
 }
