@@ -55,7 +55,7 @@ def take(
     """
     with store.transaction() as tx:
         result = approvals.vote(tx, approval.id, operator, verdict, reason, approval.digest)
-    if result.kind in COUNTED:
+    if result.kind in COUNTED or result.kind is VoteKind.EXPIRED:  # both changed the request
         word.send(state, approval.request_id)
     return result
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime
 
 from executor.git.push_report import PushFacts, lines
 from executor.record.approvals import Approval
+from executor.record.redaction import redact
 from executor.record.requests import RequestRow
 from gateway.approvals.decisions import DIGEST_SHORT
 from gateway.commands.terminal import age, exactly, heading, paragraph
@@ -16,9 +17,19 @@ _LABELS = {"depends_on": "bound to"}
 _SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id", "agent_says"})
 
 
-def card(host: str, request: RequestRow, approval: Approval, now: datetime | None = None) -> str:
-    """Return the text for a terminal. It is never cut; see `can_be_read` for whether it may be approved."""
-    return "\n".join(_lines(host, request, approval, now))
+def card(
+    host: str,
+    request: RequestRow,
+    approval: Approval,
+    now: datetime | None = None,
+    *,
+    clean: Callable[[str], str] = redact,
+) -> str:
+    """Return the text for a terminal. It is never cut; see `can_be_read` for whether it may be approved.
+
+    What looks like a secret is masked by `clean`, and where that is so in the command the card says how to see it.
+    """
+    return "\n".join(_lines(host, request, approval, now, clean))
 
 
 def can_be_read(text: str) -> bool:
@@ -26,11 +37,16 @@ def can_be_read(text: str) -> bool:
     return len(text) <= CARD_LIMIT
 
 
-def _lines(host: str, request: RequestRow, approval: Approval, now: datetime | None) -> Iterator[str]:
+def _lines(
+    host: str, request: RequestRow, approval: Approval, now: datetime | None, clean: Callable[[str], str]
+) -> Iterator[str]:
     yield heading(f"{request.id}: {request.operation} in {request.repo} on {host}")
-    yield exactly("command", request.argv)
+    shown = tuple(clean(word) for word in request.argv)
+    yield exactly("command", shown)
+    if shown != request.argv:
+        yield paragraph("masked", f"a part looks like a secret; to see it: ops-gateway pending {request.id} --exact")
     if request.reason:
-        yield paragraph("agent", f"says: {request.reason}")
+        yield paragraph("agent", f"says: {clean(request.reason)}")
     yield paragraph("class", approval.risk)
     for reason in approval.reasons:
         yield paragraph("why", reason)

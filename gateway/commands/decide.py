@@ -51,7 +51,7 @@ def _vote(settings: Settings, store: Store, options: argparse.Namespace) -> int:
         raise Refused("unknown_request", "the request is gone", "it was removed when its time was over")
     verdict = Verdict.APPROVE if options.verb == "approve" else Verdict.DENY
     if verdict is Verdict.APPROVE and approval.state is ApprovalState.PENDING:
-        _make_sure(card(settings.host_name, request, approval), approval, options.digest)
+        _make_sure(card(settings.host_name, request, approval, clean=store.redactor), approval, options.digest)
     result = decisions.take(
         store, settings.state_dir, approval, operator=own_user(), verdict=verdict, reason=options.reason
     )

@@ -23,6 +23,7 @@ def arguments(verb: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("id", help="the request")
     else:
         parser.add_argument("id", nargs="?", default="", help="only this request")
+        parser.add_argument("--exact", action="store_true", help="mask nothing in the command and the agent's words")
     parser.add_argument("--json", action="store_true", help="for programs")
 
 
@@ -39,13 +40,16 @@ def _pending(store: Store, options: argparse.Namespace) -> int:
     with store.reading() as reading:
         waiting = [each for each in approvals.pending(reading) if options.id in ("", each.request_id, each.id)]
         found = [(each, requests.get(reading, each.request_id)) for each in waiting]
+    clean = str if options.exact else store.redactor
     if options.json:
-        print(json.dumps([_as_data(store, approval, request) for approval, request in found if request]))
+        data = [_as_data(store, approval, request) for approval, request in found if request]
+        print(json.dumps(data if options.exact else store.redactor.redact_data(data)))
     elif not found:
         where = f" under that name; see: ops-gateway why {visible(options.id)}" if options.id else "."
         print(f"Nothing awaits a decision{where}")
     else:
-        print("\n\n".join(card(store.host, request, approval) for approval, request in found if request))
+        cards = (card(store.host, request, approval, clean=clean) for approval, request in found if request)
+        print("\n\n".join(cards))
     return 0
 
 
@@ -93,7 +97,7 @@ def _story(store: Store, request: requests.RequestRow, approval: approvals.Appro
         lines.append(paragraph("class", request.risk))
     if approval is not None:
         by = f" by {', '.join(approval.decided_by)}" if approval.decided_by else ""
-        why = f": {approval.decision_reason}" if approval.decision_reason else ""
+        why = f": {clean(approval.decision_reason)}" if approval.decision_reason else ""
         lines.append(paragraph("asked", f"{approval.state}{by}{why}"))
     for name in ("received_at", "started_at", "finished_at", "expires_at"):
         if (moment := getattr(request, name)) is not None:

@@ -83,7 +83,6 @@ def test_no_audit_event_holds_a_secret_and_the_masked_log_still_verifies(host: S
     assert "whole" in host.ok("audit", "verify")
 
 
-@pytest.mark.xfail(strict=True, reason="`pending` and `why` print reasons (and `pending` the command) unmasked")
 def test_c21_nothing_that_operators_decide_by_holds_a_secret(host: ServedHost) -> None:
     told = [host.ok("why", name) + host.ok("why", name, "--json") for name in ("push", "commit", "read-0", "denied")]
     told.append((host.root / "pending.txt").read_text())
