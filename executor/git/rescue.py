@@ -2,6 +2,8 @@
 
 `refs/rescue/<request id>/` then holds: `HEAD` and `branches/<name>` for a person to look at or branch from,
 `worktree` (a commit of the uncommitted work, when there was any), and `record`, from which `undo` restores all.
+These refs keep the objects alive. Which rescues there are and which commit is the record of each is in the ledger,
+outside the repository: a ref that somebody else put there is not believed.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ from executor.errors import Failed, Problem, Refused
 from executor.git import rescue_objects as objects
 from executor.git.questions import index_gitlinks, resolve, split_z, text
 from executor.git.repository import Git
+from executor.git.rescue_ledger import Entry, Ledger
 from executor.git.rescue_record import PREFIX, Rescue, from_json, record_ref, to_json
 from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
@@ -75,14 +78,21 @@ def preserve(
 
 def find(git: Git, request_id: str) -> Rescue | None:
     """Return what was kept for a request, or None. Raises Failed("rescue_unreadable") for a damaged record."""
-    ref = record_ref(request_id)
-    if resolve(git, ref) is None:
+    commit = Ledger(git.paths.root).commit_of(request_id)
+    if commit is None or resolve(git, commit) is None:
         return None
-    done = git.local(["cat-file", "blob", f"{ref}:record.json"], exact=True)
+    done = git.local(["cat-file", "blob", f"{commit}:record.json"], exact=True)
     try:
-        return from_json(done.stdout)
+        rescue = from_json(done.stdout)
+        if rescue.request_id != request_id:
+            raise ValueError(f"it is that of {rescue.request_id!r}")
     except ValueError as error:
-        raise Failed("rescue_unreadable", f"{ref} cannot be read: {error}.", "Look at it on the host.") from error
+        raise Failed(
+            "rescue_unreadable",
+            f"What was kept for {request_id} cannot be read: {error}.",
+            f"Look at commit {commit} on the host.",
+        ) from error
+    return rescue
 
 
 def ignored_in(git: Git, treeish: str) -> frozenset[str]:
@@ -97,30 +107,26 @@ def ignored_in(git: Git, treeish: str) -> frozenset[str]:
 
 def rescued(git: Git) -> tuple[tuple[int, str], ...]:
     """Return (sequence, request id) of every rescue, oldest first."""
-    found = [(sequence, request_id) for sequence, request_id, _ in _listed(git)]
-    return tuple(sorted(found))
+    return tuple((entry.sequence, entry.request_id) for entry in Ledger(git.paths.root).entries())
 
 
 def prune_rescues(git: Git, keep_days: float, keep_count: int, now: float | None = None) -> tuple[str, ...]:
     """Let go of rescues older than `keep_days` or beyond the newest `keep_count`; return their request ids.
 
-    What only they held can be collected from then on by git's own maintenance.
+    What only they held can be collected from then on by git's own maintenance. Refs below `refs/rescue/` that belong
+    to no rescue (of a process killed in between, or planted) go as well.
     """
+    ledger = Ledger(git.paths.root)
     oldest = (time.time() if now is None else now) - keep_days * _DAY_SECONDS
-    newest_first = sorted(_listed(git), reverse=True)
-    gone = {name for place, (_, name, at) in enumerate(newest_first) if place >= keep_count or at < oldest}
-    listing = git.local(["for-each-ref", "--format=%(refname)", PREFIX], exact=True) if gone else None
-    names = text(listing.stdout).splitlines() if listing else []
-    doomed = [name for name in names if name.removeprefix(PREFIX).split("/", 1)[0] in gone]
+    newest_first = tuple(reversed(ledger.entries()))
+    stay = {entry.request_id for entry in newest_first[: max(keep_count, 0)] if entry.at >= oldest}
+    gone = {entry.request_id for entry in newest_first} - stay
+    listing = git.local(["for-each-ref", "--format=%(refname)", PREFIX], exact=True)
+    names = text(listing.stdout).splitlines()
+    ledger.strike(gone)
+    doomed = [name for name in names if name.removeprefix(PREFIX).split("/", 1)[0] not in stay]
     _update_refs(git, (f"delete {name}\0\0" for name in doomed))
     return tuple(sorted(gone))
-
-
-def _listed(git: Git) -> list[tuple[int, str, int]]:
-    fields = "--format=%(refname) %(contents:subject) %(committerdate:unix)"
-    done = git.local(["for-each-ref", fields, f"{PREFIX}*/record"], exact=True)
-    rows = (line.split(" ") for line in text(done.stdout).splitlines())
-    return [(int(row[2]), row[3], int(row[4])) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +139,7 @@ class _Kept:
 
 
 def _observe(git: Git, request_id: str, now: int) -> _Kept:
-    said = text((git.paths.local / "HEAD").read_bytes()).strip()
+    said = objects.read_head(git)
     head = said.removeprefix("ref: ")
     listed = objects.list_refs(git)
     refs = {ref.name: ref.object_id for ref in listed}
@@ -143,7 +149,7 @@ def _observe(git: Git, request_id: str, now: int) -> _Kept:
     tags = objects.keep_tags(git, listed)
     rescue = Rescue(
         request_id=request_id,
-        sequence=max((sequence for sequence, _, _ in _listed(git)), default=0) + 1,
+        sequence=max((sequence for sequence, _ in rescued(git)), default=0) + 1,
         at=now,
         head=head,
         commit=commit,
@@ -163,7 +169,7 @@ def _observe(git: Git, request_id: str, now: int) -> _Kept:
 
 
 def _again(git: Git, known: Rescue) -> _Kept:
-    first = resolve(git, known.ref)
+    first = Ledger(git.paths.root).commit_of(known.request_id)
     return _Kept(known, {}, (first,) if first else ())
 
 
@@ -194,6 +200,7 @@ def _store(git: Git, kept: _Kept) -> None:
     commit = objects.write_commit(git, tree, kept.parents, rescue.at, subject)
     names = {**_handles(rescue), record_ref(rescue.request_id): commit}
     _update_refs(git, (f"update {name}\0{object_id}\0\0" for name, object_id in names.items()))
+    Ledger(git.paths.root).enter(Entry(rescue.sequence, rescue.request_id, rescue.at), commit)
 
 
 def _handles(rescue: Rescue) -> Mapping[str, str]:
@@ -211,4 +218,5 @@ def _handles(rescue: Rescue) -> Mapping[str, str]:
 def _update_refs(git: Git, instructions: Iterable[str]) -> None:
     stdin = "".join(instructions).encode("utf-8", "surrogateescape")
     if stdin:
-        git.local([*_NO_REFLOG, "update-ref", "--stdin", "-z"], stdin=stdin)
+        # --no-deref: an alias that was planted there leads to no branch
+        git.local([*_NO_REFLOG, "update-ref", "--no-deref", "--stdin", "-z"], stdin=stdin)

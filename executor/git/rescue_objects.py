@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed
+from executor.git.inner_files import INDEX_BYTES, SMALL, content_of, files_below, opened, read_inner, scratch_file
 from executor.git.questions import index_tree, split_z, text
 from executor.git.repository import Git
+from executor.git.rescue_record import NAMESPACES, NOTE_DIRECTORIES, NOTE_FILES, NOTES_BYTES, is_note
 
-# What operations move. Rescues themselves are left out: an undo must not take rescues back.
-_NAMESPACES = ("heads", "tags", "remotes", "notes", "stash", "bisect", "rewritten", "replace")
-# git's own files about something unfinished, and the stash, which is a reflog.
-_NOTES = (
-    "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "CHERRY_PICK_HEAD", "REVERT_HEAD", "SQUASH_MSG", "BISECT_HEAD",
-    "BISECT_START", "BISECT_LOG", "BISECT_NAMES", "BISECT_TERMS", "BISECT_RUN", "BISECT_EXPECTED_REV",
-    "BISECT_ANCESTORS_OK", "BISECT_FIRST_PARENT", "rebase-merge", "rebase-apply", "sequencer", "logs/refs/stash",
-)  # fmt: skip
-_NOTES_BYTES = 8 * 1024 * 1024
 _UNMERGED = re.compile(rb"(?:^|\0)[A-Za-z] ([0-7]{6}) ([0-9a-f]+) ([123])\t([^\0]*)")
 _OBJECT_ID = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 _WHO = "ops-gateway <ops-gateway@localhost>"  # kept apart from the identity that commits are made with
@@ -40,7 +34,7 @@ class ListedRef:
 def list_refs(git: Git) -> tuple[ListedRef, ...]:
     """Return every ref that an operation can move."""
     fields = "%(symref)%00%(refname)%00%(objectname)%00%(objecttype)%00%(*objectname)%00%(*objecttype)"
-    prefixes = [f"refs/{name}" for name in _NAMESPACES]
+    prefixes = [f"refs/{name}" for name in NAMESPACES]
     done = git.local(["for-each-ref", f"--format={fields}", *prefixes], exact=True)
     found = []
     for line in text(done.stdout).splitlines():
@@ -49,6 +43,11 @@ def list_refs(git: Git) -> tuple[ListedRef, ...]:
         if not symref:
             found.append(ListedRef(name, object_id, kind, commit))
     return tuple(found)
+
+
+def read_head(git: Git) -> str:
+    """Return what HEAD says: `ref: ` and a full name, or a commit. Raises Refused("git_dir_special")."""
+    return text(read_inner(git.paths.local, "HEAD", SMALL) or b"").strip()
 
 
 def branch_config(git: Git) -> tuple[tuple[str, str], ...]:
@@ -70,13 +69,16 @@ class KeptIndex:
 
 def keep_index(git: Git) -> KeptIndex:
     """Store the index: byte for byte, and as a tree; each side of a conflict is held by itself."""
-    index = git.paths.local / "index"
-    if not index.exists():
-        return KeptIndex(None, 0, "", {})
-    content, time = index.read_bytes(), index.stat().st_mtime_ns
-    copy = git.paths.tmp / "rescue-index"  # git-write-tree(1) takes the index lock, which may be there for a reason
-    copy.with_name(copy.name + ".lock").unlink(missing_ok=True)  # of a killed git; only one worker comes here
-    copy.write_bytes(content)
+    with opened(git.paths.local, "index") as file:
+        if file is None:
+            return KeptIndex(None, 0, "", {})
+        content, time = content_of(file, "index", INDEX_BYTES), os.fstat(file).st_mtime_ns
+    # In a copy, for git-write-tree(1) takes the index lock, which may be there for a reason.
+    with scratch_file(git.paths.tmp, "rescue-index", content) as copy:
+        return _kept(git, copy, content, time)
+
+
+def _kept(git: Git, copy: Path, content: bytes, time: int) -> KeptIndex:
     listing = git.local(["ls-files", "--stage", "-v", "-z"], index=copy, exact=True).stdout
     entries = {"index": f"100644 blob {write_blob(git, content)}"}
     unmerged = _UNMERGED.findall(listing)
@@ -88,32 +90,32 @@ def keep_index(git: Git) -> KeptIndex:
         git.local(["update-index", "--force-remove", "-z", "--stdin"], index=copy, stdin=gone)
     tree = index_tree(git, copy)
     entries["index-tree"] = f"040000 tree {tree}"
-    copy.unlink()
     # The tree leaves out what is only intended to be added, which looks like an empty file in the listing.
     digest = hashlib.sha256(listing + tree.encode()).hexdigest()
     return KeptIndex(entries["index"].split(" ")[2], time, digest, entries)
 
 
-def _note_paths(git_dir: Path) -> Iterator[Path]:
-    """Return git's files about something unfinished that are there now."""
-    for name in _NOTES:
-        place = git_dir / name
-        if place.is_dir():
-            yield from (path for path in sorted(place.rglob("*")) if path.is_file())
-        elif place.is_file():
-            yield place
-
-
 def read_notes(git_dir: Path) -> dict[str, str]:
-    """Return name -> content of git's files about something unfinished. Raises Failed where they are too large."""
-    paths = list(_note_paths(git_dir))
-    if sum(path.stat().st_size for path in paths) > _NOTES_BYTES:
-        raise Failed(
-            "notes_too_large",
-            "git's files about the operation in progress are too large to keep.",
-            "Finish or abort that operation first.",
-        )
-    return {str(path.relative_to(git_dir)): path.read_bytes().decode("latin-1") for path in paths}
+    """Return name -> content of git's files about something unfinished.
+
+    Raises Failed where they are too large, Refused("git_dir_special") where one of them is a link or the like.
+    """
+    below = (path for name in NOTE_DIRECTORIES for path in files_below(git_dir, name))
+    found: dict[str, str] = {}
+    left = NOTES_BYTES
+    for name in filter(is_note, (*NOTE_FILES, *below)):
+        try:
+            content = read_inner(git_dir, name, left)
+        except Failed as problem:
+            raise Failed(
+                "notes_too_large",
+                "git's files about the operation in progress are too large to keep.",
+                "Finish or abort that operation first.",
+            ) from problem
+        if content is not None:
+            found[name] = content.decode("latin-1")
+            left -= len(content)
+    return found
 
 
 def write_blob(git: Git, content: bytes) -> str:

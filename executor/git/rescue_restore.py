@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
 
 from executor.errors import Failed
-from executor.git.questions import text
+from executor.git.foreign_copy import directory, write_new
+from executor.git.inner_files import remove_if_empty, remove_inner, write_inner
 from executor.git.repository import Git
-from executor.git.rescue_objects import branch_config, keep_index, list_refs
-from executor.git.rescue_record import Rescue, by_branch
+from executor.git.rescue_objects import branch_config, keep_index, list_refs, read_head
+from executor.git.rescue_record import NOTE_DIRECTORIES, Rescue, by_branch, is_note
 from executor.git.transfer import RefChange, update_refs
 
 _REFLOG_MESSAGE = "undo"
@@ -44,39 +44,35 @@ def head(git: Git, said: str) -> None:
 
 def index(git: Git, before: Rescue) -> None:
     """Put the index file back byte for byte. Raises Failed("index_locked") while another git holds it."""
-    target = git.paths.local / "index"
     content = b""
     if before.index is not None:
         content = git.local(["cat-file", "blob", before.index], exact=True).stdout
-    lock = target.with_name("index.lock")  # git's own protocol: the lock is the new file
-    try:
-        descriptor = os.open(lock, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    except FileExistsError as error:
-        raise Failed("index_locked", "The index is locked by another git.", "Ask again when it has ended.") from error
-    with os.fdopen(descriptor, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.utime(file.fileno(), ns=(before.index_time, before.index_time))
-        os.fsync(file.fileno())
-    if before.index is None:
-        target.unlink(missing_ok=True)
-        lock.unlink()
-    else:
-        lock.rename(target)
+    with directory(git.paths.local) as within:
+        try:
+            write_new(within, "index.lock", content)  # git's own protocol: the lock is the new file
+        except FileExistsError as error:
+            raise Failed(
+                "index_locked", "The index is locked by another git.", "Ask again when it has ended."
+            ) from error
+        os.utime("index.lock", ns=(before.index_time, before.index_time), dir_fd=within, follow_symlinks=False)
+        if before.index is None:
+            remove_inner(git.paths.local, "index")
+            os.unlink("index.lock", dir_fd=within)
+        else:
+            os.rename("index.lock", "index", src_dir_fd=within, dst_dir_fd=within)
 
 
 def notes(git: Git, before: Rescue, names: Iterable[str]) -> None:
     """Put git's own files of these `names`, about an operation in progress and about the stash, back."""
-    directory = git.paths.local
     for name in names:
-        target = directory / name
+        if not is_note(name):
+            raise Failed("rescue_unreadable", f"{name!r} is none of git's own files.", "Look at it on the host.")
         if name in before.notes:
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_bytes(before.notes[name].encode("latin-1"))
+            write_inner(git.paths.local, name, before.notes[name].encode("latin-1"))
         else:
-            target.unlink(missing_ok=True)
-    for name in ("rebase-merge", "rebase-apply", "sequencer"):  # an empty one still says "in progress" (C13)
-        _remove_empty(directory / name)
+            remove_inner(git.paths.local, name)
+    for name in NOTE_DIRECTORIES:  # an empty one still says "in progress" (C13)
+        remove_if_empty(git.paths.local, name)
 
 
 def config(git: Git, before: Rescue, branches: Iterable[str]) -> None:
@@ -93,7 +89,7 @@ def missed(git: Git, wanted: Mapping[str, str | None], said: str | None, whose_i
     """Return what, read back, is not as it was to be."""
     there = {ref.name: ref.object_id for ref in list_refs(git)}
     found = [name for name, to in wanted.items() if there.get(name) != to]
-    if said is not None and text((git.paths.local / "HEAD").read_bytes()).strip().removeprefix("ref: ") != said:
+    if said is not None and read_head(git).removeprefix("ref: ") != said:
         found.append("HEAD")
     if whose_index is not None and whose_index.staged != keep_index(git).staged:
         found.append("the index")
@@ -108,12 +104,3 @@ def _stored_objects(batch: bytes) -> Iterator[bytes]:
         size = int(batch[place:end].split(b" ")[2])
         yield batch[end + 1 : end + 1 + size]
         place = end + 1 + size + 1
-
-
-def _remove_empty(directory: Path) -> None:
-    if directory.is_dir():
-        for inner in sorted((path for path in directory.rglob("*") if path.is_dir()), reverse=True):
-            if not any(inner.iterdir()):
-                inner.rmdir()
-        if not any(directory.iterdir()):
-            directory.rmdir()

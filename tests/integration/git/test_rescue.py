@@ -264,6 +264,111 @@ def test_old_rescues_are_let_go_by_age_and_by_number(repository: Adopted) -> Non
     assert repository.plain("for-each-ref", "refs/rescue/r0", "refs/rescue/r1") == ""
 
 
+def planted(repository: Adopted, request_id: str, subject: str) -> str:
+    """Give refs/rescue/<id>/record a commit that the gateway did not make, and return its id."""
+    tree = repository.plain("write-tree")
+    commit = repository.plain("commit-tree", "-m", subject, tree)
+    repository.plain("update-ref", f"refs/rescue/{request_id}/record", commit)
+    return commit
+
+
+def test_a_planted_record_is_not_believed_and_the_work_is_kept_all_the_same(repository: Adopted) -> None:
+    genuine = preserve(repository.open(), "genuine", worktree=True)
+    stolen = repository.plain("rev-parse", "refs/rescue/genuine/record")
+    repository.plain("update-ref", "refs/rescue/victim/record", stolen)
+    repository.write("file.txt", "a day of uncommitted work\n")
+    git = repository.open()
+
+    assert find(git, "victim") is None
+    rescue = preserve(git, "victim", worktree=True)
+
+    assert rescue.tree != genuine.tree
+    assert repository.plain("show", "refs/rescue/victim/worktree:file.txt") == "a day of uncommitted work"
+    assert find(git, "victim") == rescue
+
+
+def test_a_planted_record_over_a_genuine_one_changes_nothing(repository: Adopted) -> None:
+    git = repository.open()
+    rescue = preserve(git, "r1", worktree=True)
+    planted(repository, "r1", "rescue 1 r1")
+
+    assert find(git, "r1") == rescue
+
+
+def test_a_planted_alias_does_not_lead_a_rescue_into_a_branch(repository: Adopted) -> None:
+    repository.plain("symbolic-ref", "refs/rescue/r1/record", "refs/heads/main")
+    tip = repository.ref("refs/heads/main")
+    git = repository.open()
+
+    rescue = preserve(git, "r1", worktree=True)
+
+    assert repository.ref("refs/heads/main") == tip
+    assert find(git, "r1") == rescue
+
+
+def test_a_planted_rescue_with_any_subject_stops_nothing_and_is_not_listed(repository: Adopted) -> None:
+    for number, subject in enumerate(("x", "rescue", "rescue x y", "rescue 99999999999999999999 z")):
+        planted(repository, f"p{number}", subject)
+    git = repository.open()
+
+    preserve(git, "r1", worktree=True)
+
+    assert [name for _, name in rescued(git)] == ["r1"]
+
+
+def test_what_was_planted_among_the_rescues_goes_when_old_ones_are_let_go(repository: Adopted) -> None:
+    git = repository.open()
+    preserve(git, "r1", worktree=True)
+    planted(repository, "p", "x")
+
+    assert prune_rescues(git, keep_days=1, keep_count=10) == ()
+
+    assert repository.ref("refs/rescue/p/record") is None
+    assert repository.ref("refs/rescue/r1/record") is not None
+
+
+def test_a_link_among_gits_own_notes_is_refused_and_not_read(repository: Adopted, tmp_path: Path) -> None:
+    secret = tmp_path / "id_ed25519"
+    secret.write_text("CANARY-PRIVATE-KEY\n")
+    git = repository.open()
+    stash = git.paths.local / "logs" / "refs" / "stash"
+    for plant in (stash, git.paths.local / "MERGE_MSG"):
+        plant.parent.mkdir(parents=True, exist_ok=True)
+        plant.symlink_to(secret)
+
+        with pytest.raises(Refused) as refused:
+            preserve(git, "r1", worktree=True)
+
+        assert refused.value.code == "git_dir_special"
+        plant.unlink()
+    assert "CANARY" not in plain_git(git.paths.local, "cat-file", "--batch", "--batch-all-objects")
+
+
+@pytest.mark.parametrize("part", ["index", "HEAD"])
+def test_an_index_or_head_with_a_second_name_is_refused(repository: Adopted, tmp_path: Path, part: str) -> None:
+    git = repository.open()
+    os.link(git.paths.local / part, tmp_path / "second")
+
+    with pytest.raises(Refused) as refused:
+        preserve(git, "r1", worktree=False)
+
+    assert refused.value.code == "git_dir_special"
+
+
+def test_a_link_where_the_copy_of_the_index_was_made_is_not_written_through(
+    repository: Adopted, tmp_path: Path
+) -> None:
+    keys = tmp_path / "authorized_keys"
+    keys.write_text("operator\n")
+    git = repository.open()
+    (git.paths.tmp / "rescue-index").symlink_to(keys)
+
+    preserve(git, "r1", worktree=False)
+
+    assert keys.read_text() == "operator\n"
+    assert [path.name for path in git.paths.tmp.iterdir() if path.name.startswith("rescue-index.")] == []
+
+
 def test_an_id_that_could_leave_its_place_is_refused(repository: Adopted) -> None:
     with pytest.raises(Refused):
         preserve(repository.open(), "../heads/main", worktree=False)

@@ -219,3 +219,22 @@ def test_an_index_that_another_git_holds_is_not_replaced(repository: Adopted) ->
 
     assert failed.value.code == "index_locked"
     assert "undo-1-r1" in failed.value.hint
+
+
+def test_an_undo_does_not_write_its_notes_through_a_link(repository: Adopted, tmp_path: Path) -> None:
+    repository.write("file.txt", "stashed\n")
+    repository.plain("stash")
+    git = repository.open()
+    preserve(git, "r1", worktree=False)
+    repository.plain("stash", "clear")
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    stash = git.paths.local / "logs" / "refs" / "stash"
+    stash.parent.rename(tmp_path / "moved")
+    stash.parent.symlink_to(outside)
+
+    with pytest.raises(Refused) as refused:
+        undo(git, "r1")
+
+    assert refused.value.code == "git_dir_special"
+    assert list(outside.iterdir()) == []
