@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime, timedelta
 
@@ -16,6 +17,7 @@ from executor.capability_report import capability_report
 from executor.config import ExecutorConfig
 from executor.errors import Problem, Refused, Unavailable
 from executor.facts import FactFinder
+from executor.git.maintenance import keep_up, remove_abandoned
 from executor.git.rescue import prune_rescues
 from executor.intake import Intake
 from executor.opening import open_store
@@ -35,6 +37,7 @@ from executor.sandbox.process import ProcessRunner
 
 _ROWS_FACTOR = 4  # a request is remembered, without its output, so many times as long as its output
 _PUBLISHED_AGAIN = 200  # newest results written anew at start
+_UPKEEP_TRIES, _UPKEEP_PAUSE = 30, 10.0  # s between them, while somebody is at work in the repository
 
 
 class Dispatcher:
@@ -142,6 +145,10 @@ class Dispatcher:
         self._shared.tidy(now.timestamp())
         self._in_each_repository("rescues of", self._prune_rescues)
 
+    def maintain(self) -> None:
+        """Keep up the repositories, in place of git's automatic gc. May take minutes: give it a thread of its own."""
+        self._in_each_repository("upkeep of", self._keep_up)
+
     def publish_capabilities(self) -> None:
         """Write gateway.json: what the agent may ask for, and that the gateway is alive."""
         try:
@@ -204,6 +211,18 @@ class Dispatcher:
     def _prune_rescues(self, name: str) -> None:
         with self.repositories.held(name) as git:
             prune_rescues(git, self.config.limits.rescue_days, self.config.limits.rescues_kept)
+
+    def _keep_up(self, name: str) -> None:
+        for left in reversed(range(_UPKEEP_TRIES)):
+            try:
+                with self.repositories.held(name) as git:
+                    now = time.time()
+                    remove_abandoned(git.paths, now)
+                    keep_up(git, self.config.limits.rescue_days, now)
+                    return
+            except Unavailable as problem:
+                if problem.code != "repository_busy" or not left or self._stopping.wait(_UPKEEP_PAUSE):
+                    raise
 
     def _in_each_repository(self, what: str, work: Callable[[str], None]) -> None:
         """Do some tidying everywhere; where it cannot be done that is a trouble until it can."""

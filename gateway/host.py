@@ -111,6 +111,7 @@ class Host:
             ended = await self._workers.stop(CANCEL_SECONDS)
         if self._chat is not None:
             await self._chat.stop(LAST_NEWS_SECONDS)
+        self._dispatcher.cancel_running()  # upkeep may still go on; it is taken up another time
         ended = await self._last_words() and ended
         if not ended:
             logger.error("something could not be ended; the next start finds out what became of it")
@@ -118,7 +119,7 @@ class Host:
             self._scheduler.shutdown(wait=False)
         self._pickup.close()
         self._workers.close()
-        self._duties.thread.shutdown(wait=False, cancel_futures=True)
+        self._duties.close()
         return ended
 
     async def _last_words(self) -> bool:
@@ -126,6 +127,7 @@ class Host:
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
                 await self._pickup.idle()
+                await self._duties.idle()
                 await asyncio.get_running_loop().run_in_executor(self._duties.thread, self.write_health)
         except (TimeoutError, Problem, OSError) as error:
             logger.warning("the end is not written down: {}", error)

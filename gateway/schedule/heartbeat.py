@@ -10,7 +10,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-PERIODS = {"sweep": 60.0, "expire": 60.0, "publish": 60.0, "retention": 6 * 3600.0}  # seconds, by job
+_RARELY = 6 * 3600.0
+# seconds, by job
+PERIODS = {"sweep": 60.0, "expire": 60.0, "publish": 60.0, "retention": _RARELY, "maintenance": _RARELY}
 STALE_PERIODS = 3  # a job that was not completed for so many of its periods is late
 _FILE = "health.json"  # in the state directory; what `status` and `doctor` read
 

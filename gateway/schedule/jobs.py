@@ -24,13 +24,16 @@ if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
     from gateway.schedule.pickup import Pickup
 
-FIRST = {"retention": 600.0}  # seconds after the start; the others run at once
+FIRST = {"retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
 _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
 
 
 @dataclass(frozen=True)
 class Duties:
-    """What the jobs work on. They share one thread, beside the one that takes flags."""
+    """What the jobs work on. They share one thread, beside the one that takes flags.
+
+    What may take minutes has a thread of its own.
+    """
 
     dispatcher: Dispatcher
     pickup: Pickup
@@ -39,6 +42,19 @@ class Duties:
     thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs")
     )
+    slow_thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="slow-jobs")
+    )
+
+    async def idle(self) -> None:
+        """Wait for what goes on in the threads."""
+        for thread in (self.thread, self.slow_thread):
+            await asyncio.get_running_loop().run_in_executor(thread, lambda: None)
+
+    def close(self) -> None:
+        """Let the threads go; what still goes on in one is not waited for."""
+        for thread in (self.thread, self.slow_thread):
+            thread.shutdown(wait=False, cancel_futures=True)
 
 
 async def sweep(duties: Duties) -> None:
@@ -66,13 +82,21 @@ async def retention(duties: Duties) -> None:
     await _bounded(duties, "retention", duties.dispatcher.retention)
 
 
-async def _bounded(duties: Duties, name: str, work: Callable[[], object]) -> None:
-    """Do `work` in the thread; when it takes longer than half its period say so, and let it go on (B01).
+async def maintenance(duties: Duties) -> None:
+    """Keep up the repositories; approvals go on expiring meanwhile."""
+    await _bounded(duties, "maintenance", duties.dispatcher.maintain, duties.slow_thread)
 
-    A thread cannot be ended from outside. The next run of the job waits its turn behind it.
+
+async def _bounded(
+    duties: Duties, name: str, work: Callable[[], object], thread: ThreadPoolExecutor | None = None
+) -> None:
+    """Do `work` in `thread`, by default the one that the jobs share.
+
+    When it takes longer than half its period say so, and let it go on (B01). A thread cannot be ended
+    from outside. The next run of the job waits its turn behind it.
     """
     deadline = PERIODS[name] / 2
-    running = asyncio.get_running_loop().run_in_executor(duties.thread, work)
+    running = asyncio.get_running_loop().run_in_executor(thread or duties.thread, work)
     try:
         await asyncio.wait_for(asyncio.shield(running), deadline)
     except TimeoutError:
@@ -87,6 +111,7 @@ JOBS: dict[str, Callable[[Duties], Awaitable[None]]] = {
     "expire": expire,
     "publish": publish,
     "retention": retention,
+    "maintenance": maintenance,
 }
 
 

@@ -59,6 +59,9 @@ class RecordingDispatcher:
     def retention(self) -> None:
         self.ran.append("retention")
 
+    def maintain(self) -> None:
+        self.ran.append("maintenance")
+
     def publish_capabilities(self) -> None:
         self.published += 1
 

@@ -35,6 +35,7 @@ async def scheduled() -> AsyncIterator[tuple[AsyncIOScheduler, jobs.Duties]]:
         yield scheduler, duties
     finally:
         scheduler.shutdown(wait=False)
+        duties.close()
         duties.thread.shutdown(wait=True)
 
 
@@ -42,7 +43,7 @@ def completed(duties: jobs.Duties) -> set[str]:
     return set(duties.heartbeat.as_data()["completed"])
 
 
-def test_everything_but_retention_runs_at_the_start_and_is_noted_when_it_is_done() -> None:
+def test_everything_but_retention_and_upkeep_runs_at_the_start_and_is_noted_when_it_is_done() -> None:
     async def scenario() -> None:
         async with scheduled() as (_, duties):
             await until(lambda: completed(duties) == {"sweep", "expire", "publish"})
@@ -115,6 +116,23 @@ def test_b01_a_job_that_takes_too_long_is_reported_and_not_started_again_beside_
             await until(lambda: duties.heartbeat.as_data()["troubles"].get("expire skipped"))
             assert duties.dispatcher.expired <= calls + 2
             go_on.set()
+
+    asyncio.run(scenario())
+
+
+def test_upkeep_that_takes_long_holds_up_no_other_job() -> None:
+    async def scenario() -> None:
+        go_on = threading.Event()
+        async with scheduled() as (scheduler, duties):
+            duties.dispatcher.maintain = go_on.wait
+            scheduler.modify_job("maintenance", next_run_time=datetime.now(UTC))
+            hour = datetime.now(UTC) + timedelta(hours=1)
+            await until(lambda: scheduler.get_job("maintenance").next_run_time > hour)
+            scheduler.modify_job("retention", next_run_time=datetime.now(UTC))
+            await until(lambda: duties.dispatcher.ran == ["retention"])
+            assert "maintenance" not in completed(duties)
+            go_on.set()
+            await until(lambda: "maintenance" in completed(duties))
 
     asyncio.run(scenario())
 
