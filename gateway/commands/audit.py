@@ -1,4 +1,4 @@
-"""`ops-gateway audit show|verify|export`: the audit log, read, proved and copied out."""
+"""`ops-gateway audit show|verify|export|accept`: the audit log, read, proved, copied out, and taken as it is."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from executor.record.exports import export_jsonl, json_line, text_line
 from executor.record.store import Store
 from gateway import settings as configuration
 from gateway import wiring
+from gateway.cli import own_user
 from gateway.commands.terminal import heading, paragraph
 
 _BAR = 40  # columns
@@ -20,7 +21,7 @@ _BAR = 40  # columns
 
 def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
     """Declare what the verb takes."""
-    parts = parser.add_subparsers(dest="part", required=True, metavar="show|verify|export")
+    parts = parser.add_subparsers(dest="part", required=True, metavar="show|verify|export|accept")
     show = parts.add_parser("show", help="the latest events", allow_abbrev=False)
     show.add_argument("--limit", type=int, default=50, help="how many (default: 50)")
     show.add_argument("--json", action="store_true", help="one JSON object a line")
@@ -34,6 +35,8 @@ def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
     )
     export = parts.add_parser("export", help="bring a JSON Lines file up to date", allow_abbrev=False)
     export.add_argument("file", type=Path)
+    accept = parts.add_parser("accept", help="after a restored backup: take the log's present end as right")
+    accept.add_argument("--reason", required=True, help="for the record, which keeps what was wrong")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,6 +51,10 @@ def run(options: argparse.Namespace) -> int:
             return 0
         if options.part == "export":
             print(f"{export_jsonl(store, options.file)} events added to {options.file}")
+            return 0
+        if options.part == "accept":
+            end = audit.accept(store, own_user(), options.reason)
+            print(heading(f"accepted, and recorded: the log ends at {end.seq}:{end.hash}"))
             return 0
         return _verify(store, [_head(each) for each in options.anchor])
 

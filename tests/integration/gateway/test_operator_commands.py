@@ -203,3 +203,17 @@ def test_the_doctor_finds_an_audit_log_whose_end_was_cut_off(host: ConfiguredHos
         database.execute("delete from events where seq = (select max(seq) from events)")
     database.close()
     assert checks(host)["audit log"]["state"] == "fail"
+
+
+def test_after_a_restored_backup_an_operator_can_go_on_and_the_log_says_so(host: ConfiguredHost) -> None:
+    with sqlite3.connect(host.state / "gateway.db") as database:
+        database.execute("delete from events where seq = (select max(seq) from events)")
+    database.close()
+    assert host.cli("audit", "verify").returncode == 1
+
+    assert host.cli("audit", "accept", "--reason", "backup of Sunday").returncode == 0
+
+    assert host.cli("audit", "verify").returncode == 0
+    told = host.cli("audit", "show").stdout
+    assert "audit.accepted" in told
+    assert "backup of Sunday" in told
