@@ -43,16 +43,12 @@ git update-ref HEAD $(git commit-tree -m evil $tree)"""
 
 @dataclass(frozen=True)
 class Attack:
-    """`flags` are (operation, body) in turn; `first` holds the states in which the first of them may end.
-
-    `kernel_alone` says that nothing but the kernel's wall stops it.
-    """
+    """`flags` are (operation, body) in turn; `first` holds the states in which the first of them may end."""
 
     name: str
     plant: str
     flags: tuple[tuple[str, str], ...]
     first: tuple[str, ...] = ("succeeded",)
-    kernel_alone: bool = False
 
 
 def _cmd(*commands: str) -> tuple[tuple[str, str], ...]:
@@ -150,8 +146,7 @@ ATTACKS = (
         "a link to the host, and a file moved through it",
         'ln -s "$CANARY" out',
         _cmd("git mv README.md out/README.md", "git mv -f README.md out/victim.txt"),
-        ("failed", "refused"),
-        kernel_alone=True,  # git mv renames to wherever the link leads
+        ("refused",),
     ),
     Attack(
         "links to the host, added, committed and checked out again",

@@ -22,7 +22,6 @@ def _plays() -> list[ParameterSet]:
         pytest.param(attack, confined, id=f"{_slug(attack.name)}-{'confined' if confined else 'unconfined'}")
         for attack in ATTACKS
         for confined in (True, False)
-        if confined or not attack.kernel_alone
     ]
 
 
