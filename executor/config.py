@@ -31,6 +31,7 @@ class Limits:
     retention_days: int = 30
     rescue_days: int = 30
     rescues_kept: int = 1000  # per repository
+    add_bytes: int = 512 * 1024**2  # that one git_add may stage
     deadline_seconds: float = 120.0  # one git process; network operations get `network_deadline_seconds`
     network_deadline_seconds: float = 300.0
 

@@ -56,7 +56,7 @@ class Dispatcher:
         self._facts = FactFinder(config, self.store, self.repositories)
         self._intake = Intake(config, self._shared, self.store, self.repositories, self._facts, self._answers)
         asking = Asking(config, self.store, self._answers)
-        operations = Operations(self.store)
+        operations = Operations(self.store, config.limits)
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
         self._troubles: dict[str, str] = {}  # what does not work now -> in words
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from executor.config import Limits
 from executor.facts import default_branch
 from executor.git.actions import run_operation
+from executor.git.add_size import require_size
 from executor.git.bringing_in import what_comes
 from executor.git.coming_files import standing_in_the_way
 from executor.git.outgoing import outgoing_secret
@@ -16,7 +18,17 @@ from executor.git.repository import Git
 from executor.git.rescue import preserve
 from executor.git.run_command import run_command
 from executor.outcome import Outcome
-from executor.policy.model import Command, Contact, Decision, Operation, PushParams, Refuse, Request, RiskClass
+from executor.policy.model import (
+    AddParams,
+    Command,
+    Contact,
+    Decision,
+    Operation,
+    PushParams,
+    Refuse,
+    Request,
+    RiskClass,
+)
 from executor.record.store import Store
 
 # Commands that may remove a directory with a repository of its own in it, which no snapshot can hold.
@@ -26,8 +38,9 @@ _REMOVES_DIRECTORIES = frozenset({"clean", "checkout", "switch", "reset", "rm"})
 class Operations:
     """Runs operations. Steps of a recovery are recorded as events while they happen."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, limits: Limits | None = None) -> None:
         self._store = store
+        self._limits = limits or Limits()
 
     def outgoing_secret(self, git: Git, request: Request) -> str | None:
         """Return what kind of secret a push seems to publish, if the request is one and it does."""
@@ -49,6 +62,8 @@ class Operations:
             return recover(
                 git, request_id, on_step=lambda step, state, detail: self._step(request_id, step, state, detail)
             )
+        if isinstance(request.params, AddParams):
+            require_size(git, request.params.paths, self._limits.add_bytes)
         if decision.risk is not RiskClass.READ:
             _preserve(git, request_id, command)
         if command is not None:

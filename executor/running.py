@@ -14,6 +14,7 @@ from executor.answers import Answers, error_data
 from executor.arrival import restore_arrival
 from executor.asking import Asking
 from executor.config import ExecutorConfig
+from executor.disk_space import require_space
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.git.reports import fallen
@@ -87,6 +88,8 @@ class Running:
             decision = decide(request, self._config.policy, self._facts.for_batch().facts(request, secret))
             if isinstance(decision, Refuse):
                 raise Refused(decision.code, decision.reason, decision.hint)
+            if decision.risk is not RiskClass.READ:
+                require_space(self._config.state_dir)
             bound: Mapping[str, str] = {}
             if isinstance(decision, Ask) and not self._operations.nothing_to_do(git, request):
                 approved = self._asking.approved(git, row, request, decision)

@@ -3,33 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 
 import pytest
+from executor_in_process import started
 from gateway_process import ConfiguredHost
 
-from executor.config import ExecutorConfig, Limits, RepositoryConfig
 from executor.dispatch import Dispatcher
 from executor.protocol.shared_dir import LEFTOVER_LIMIT, SharedDir
 from executor.record import requests
 
 pytestmark = pytest.mark.needs("git", "landlock")
-
-
-@contextmanager
-def started(host: ConfiguredHost, **limits: int) -> Iterator[Dispatcher]:
-    """An executor of this host that has looked at what an earlier one left."""
-    config = ExecutorConfig(
-        shared_dir=host.shared,
-        state_dir=host.state,
-        repositories=(RepositoryConfig("shop", host.work_tree),),
-        host="test-host",
-        limits=Limits(**limits),
-    )
-    with closing(Dispatcher(config)) as dispatcher:
-        dispatcher.recover()
-        yield dispatcher
 
 
 def recorded(dispatcher: Dispatcher) -> int:

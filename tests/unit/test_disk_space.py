@@ -1,0 +1,38 @@
+"""Changes stop while there is still room for the record of what happened."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from executor.disk_space import floor, require_space
+from executor.errors import Refused
+
+MB, GB = 1000**2, 1000**3
+
+
+@pytest.mark.parametrize(
+    ("total", "least"),
+    [(1 * GB, 200 * MB), (100 * GB, 2 * GB), (10_000 * GB, 5 * GB)],
+    ids=["small", "usual", "large"],
+)
+def test_two_percent_stay_free_but_never_less_than_200_mb_nor_more_than_5_gb(total: int, least: int) -> None:
+    assert floor(total) == least
+
+
+@pytest.mark.parametrize(("free_mb", "enough"), [(199, False), (200, True)])
+def test_below_the_floor_a_change_is_refused(
+    free_mb: int, enough: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(f_bavail=free_mb, f_frsize=MB, f_blocks=1000)
+    monkeypatch.setattr(os, "statvfs", lambda _path: disk)
+
+    if enough:
+        require_space(tmp_path)
+        return
+    with pytest.raises(Refused) as refused:
+        require_space(tmp_path)
+    assert refused.value.code == "disk_low"
