@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,16 +52,16 @@ def check_untouched(paths: RepositoryPaths) -> None:
 
 
 @contextmanager
-def sealed(paths: RepositoryPaths) -> Iterator[None]:
+def sealed(paths: RepositoryPaths, words: Sequence[str] = ()) -> Iterator[None]:
     """Hold what runs in the block to leaving the guarded parts of the local repository alone.
 
-    Raises Failed("git_dir_tampered") when it did not; the configuration is then put back, and the repository closed.
+    `words` are the command's: it may move the branch that HEAD is on, and the branches that it names. Raises Failed("git_dir_tampered") when it did not; the configuration is then put back, and the repository closed.
     """
     before = _look(paths.local)
     try:
         yield
     finally:
-        found = _broken(before, paths.local)
+        found = _broken(before, paths.local, {f"refs/heads/{word.rpartition('=')[2]}" for word in words})
         if found:
             _close(paths, before, found)
 
@@ -87,7 +87,7 @@ def _look(directory: Path) -> Seal:
     return Seal(guarded, (directory / "config").read_bytes(), _packed(directory), _branch(directory) or "")
 
 
-def _broken(before: Seal, directory: Path) -> tuple[str, ...]:
+def _broken(before: Seal, directory: Path, named: set[str]) -> tuple[str, ...]:
     """Return what was changed, came or went although no command has a reason to, and everything that is no file."""
     after = dict(_walk(directory, ""))
     odd = {name for name, facts in after.items() if not stat.S_ISREG(facts[3]) and not stat.S_ISDIR(facts[3])}
@@ -96,7 +96,8 @@ def _broken(before: Seal, directory: Path) -> tuple[str, ...]:
         odd.add("HEAD")
     guarded = {name: facts for name, facts in after.items() if _is_guarded(name)}
     moved = {name for name in before.guarded.keys() | guarded.keys() if before.guarded.get(name) != guarded.get(name)}
-    moved -= {before.branch, branch}
+    may_move = {before.branch, branch, *named}
+    moved -= may_move
     if "packed-refs" not in odd and {_ref_of(line) for line in before.packed ^ _packed(directory)} - {
         before.branch,
         branch,

@@ -115,7 +115,7 @@ class Git:
         )
         profile = local_profile(self.paths, contact)
         seconds = self.deadlines.local if deadline is None else deadline
-        with sealed(self.paths) if contact is Contact.WRITE else nullcontext():
+        with sealed(self.paths, args) if contact is Contact.WRITE else nullcontext():
             return self._run(args, environment, work_tree, profile, stdin, seconds, exact, check)
 
     def transfer(
