@@ -55,7 +55,8 @@ def check_untouched(paths: RepositoryPaths) -> None:
 def sealed(paths: RepositoryPaths, words: Sequence[str] = ()) -> Iterator[None]:
     """Hold what runs in the block to leaving the guarded parts of the local repository alone.
 
-    `words` are the command's: it may move the branch that HEAD is on, and the branches that it names. Raises Failed("git_dir_tampered") when it did not; the configuration is then put back, and the repository closed.
+    `words` are the command's: it may move the branch that HEAD is on, and the branches that it names. Raises
+    Failed("git_dir_tampered") when it did more; the configuration is then put back, and the repository closed.
     """
     before = _look(paths.local)
     try:
