@@ -18,6 +18,12 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
     (re.compile(pattern), code, message, hint)
     for pattern, code, message, hint in (
         (
+            r"(?m)^(?:fatal|error): .*(?:[Oo]ut of memory|Cannot allocate memory)",
+            "out_of_memory",
+            "git needed more memory than one process may have here.",
+            "A very large file is the usual reason: leave it out (name it in .gitignore), or name other paths.",
+        ),
+        (
             r"Host key verification failed|No \S+ host key is known|REMOTE HOST IDENTIFICATION HAS CHANGED",
             "host_key_unknown",
             "The remote's ssh host key is not among the known hosts.",

@@ -31,6 +31,10 @@ HARDENING: tuple[tuple[str, str], ...] = (
     ("gc.auto", "0"),  # no background work: what outlives its command is killed
     ("gc.autoDetach", "false"),
     ("maintenance.auto", "false"),
+    ("core.bigFileThreshold", "64m"),  # a larger file is streamed, not loaded; it is neither diffed nor deltified
+    ("pack.windowMemory", "256m"),  # for each thread
+    ("pack.deltaCacheSize", "128m"),
+    ("pack.threads", "2"),
     ("transfer.fsckObjects", "true"),  # malformed objects are refused when they arrive
     ("core.protectNTFS", "true"),  # `.git` by other spellings is refused as a path
     ("core.protectHFS", "true"),

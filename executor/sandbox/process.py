@@ -26,7 +26,10 @@ __all__ = ["Completed", "ProcessRunner", "become_subreaper"]
 
 # Per process, put on right after the spawn: a preexec function would forbid vfork and is not safe among threads.
 # They bound accidents (a runaway pack, a core dump of a process that held a key); confinement keeps attacks in.
+MEMORY_LIMIT = 2 << 30  # bytes that one process may allocate
 _LIMITS: tuple[tuple[int, int], ...] = (
+    # Not RLIMIT_AS: git maps whole packs, and what is only mapped from a file takes no memory that others lack.
+    (resource.RLIMIT_DATA, MEMORY_LIMIT),
     (resource.RLIMIT_CORE, 0),
     (resource.RLIMIT_FSIZE, 16 << 30),  # bytes in one file
     (resource.RLIMIT_NOFILE, 4096),

@@ -15,7 +15,7 @@ import pytest
 from executor.errors import Failed, Refused, Unavailable
 from executor.policy.model import Contact
 from executor.sandbox.confinement import Confinement, Profile
-from executor.sandbox.process import Completed, ProcessRunner
+from executor.sandbox.process import MEMORY_LIMIT, Completed, ProcessRunner
 
 SH = "/bin/sh"
 
@@ -150,13 +150,14 @@ def test_a_program_is_never_looked_up_in_a_path(runner: ProcessRunner, tmp_path:
         runner.run(("git", "status"), env={}, cwd=tmp_path, profile=None, deadline=5)
 
 
-def test_a_child_has_no_core_dump_and_a_bound_on_files(runner: ProcessRunner, tmp_path: Path) -> None:
-    done = shell(runner, "sleep 0.2; ulimit -c; ulimit -n; ulimit -f", tmp_path)
+def test_a_child_has_no_core_dump_and_a_bound_on_files_and_memory(runner: ProcessRunner, tmp_path: Path) -> None:
+    done = shell(runner, "sleep 0.2; ulimit -c; ulimit -n; ulimit -f; ulimit -d", tmp_path)
 
-    core, open_files, blocks = done.stdout.split()
+    core, open_files, blocks, kilobytes = done.stdout.split()
     assert core == b"0"
     assert int(open_files) <= 4096
     assert int(blocks) * 512 <= 16 << 30
+    assert int(kilobytes) * 1024 <= MEMORY_LIMIT
 
 
 @pytest.mark.needs("landlock")

@@ -19,6 +19,8 @@ from executor.git.failures import failure
         ("fatal: Unable to create '/x/index.lock': File exists.", "index_locked"),
         ("fatal: detected dubious ownership in repository at '/x'", "repo_ownership"),
         ("error: could not write: No space left on device", "disk_full"),
+        ("fatal: Out of memory, malloc failed (tried to allocate 3000000001 bytes)", "out_of_memory"),
+        ("fatal: Out of memory? mmap failed: Cannot allocate memory", "out_of_memory"),
         ("fatal: refusing to merge unrelated histories", "unrelated_histories"),
         ("fatal: 'main' is already checked out at '/x'", "branch_in_use"),
         ("fatal: bad revision 'nope'", "not_found_in_repository"),
