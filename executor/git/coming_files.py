@@ -10,6 +10,7 @@ from pathlib import Path
 
 from executor.errors import Refused
 from executor.git.bringing_in import BISECT_BAD, BISECT_GOOD, Coming
+from executor.git.inner_files import SMALL, read_inner
 from executor.git.questions import GITLINK_MODE, index_gitlinks, refs, resolve, split_z, text, tree_gitlinks
 from executor.git.repository import Git
 
@@ -57,8 +58,7 @@ def _trees(git: Git, coming: Coming) -> set[str]:
     named = list(coming.trees)
     if coming.resumes:
         for note in (*_TODO, "BISECT_START"):
-            path = git.paths.local / note
-            lines = text(path.read_bytes()).splitlines() if path.is_file() else []
+            lines = text(read_inner(git.paths.local, note, SMALL) or b"").splitlines()
             named += lines if note == "BISECT_START" else [i for line in lines for i in _OBJECT_ID.findall(line)[:1]]
     if coming.bisects:
         named += BISECT_BAD

@@ -20,6 +20,7 @@ from executor.git.foreign_copy import Kind, directory, walk, write_new
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1024 * 1024
 SMALL = 4 * 1024 * 1024  # bytes; of files that hold some lines
+LIST_BYTES = 64 * 1024 * 1024  # of lists of refs or commits
 INDEX_BYTES = 1024 * 1024 * 1024
 
 

@@ -1,49 +1,54 @@
 """Whether the commits that a push would publish seem to hold a secret.
 
 Every commit is looked at, not only what they come to: a secret that a later commit takes away again is published all
-the same. The remote is not asked; what it has is what its tracking refs say.
+the same. The remote is not asked; what it has is what the transfer repository remembers of that one remote. Tracking
+refs of the local repository have no say: one that was planted there would hide what is published.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from executor.errors import Failed, TimedOut
 from executor.git.added_lines import AddedLine, added_lines
+from executor.git.pushing import remote_of
 from executor.git.questions import HEADS, resolve, text
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
+from executor.git.transfer import tracked
 from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS
 
+LESS_KNOWN = ("--ignore-missing", "--stdin")  # there may be too many for a command line, and some may not be here
 COMMITS_LIMIT = 2_000  # commits whose changes are looked at
 
 
 def outgoing_secret(git: Git, branch: str | None) -> str | None:
-    """Return what seems to be secret in the commits of `branch` that no remote has, in words, or None.
+    """Return what seems to be secret in the commits of `branch` that its remote lacks, in words, or None.
 
-    A branch that is not there holds none. Where not all could be looked at the words say so. Raises Failed.
+    A branch that is not there holds none. Where not all could be looked at the words say so. Raises Failed, also
+    `no_remote`.
     """
     if branch is None:
         return None
     tip = resolve(git, HEADS + branch)
     if tip is None:
         return None
-    found = commit_secrets(git, tip, ["--remotes"])
+    found = commit_secrets(git, tip, tracked(git, remote_of(git, branch)).values())
     if not found:
         return None
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     return found[0].words() + more
 
 
-def commit_secrets(git: Git, tip: str, known: Sequence[str]) -> tuple[SecretFinding, ...]:
-    """Return the findings in the commits of `tip` that are not reachable from `known` (revisions, `--remotes`).
+def commit_secrets(git: Git, tip: str, known: Iterable[str]) -> tuple[SecretFinding, ...]:
+    """Return the findings in the commits of `tip` that are not reachable from `known` (object ids).
 
     Their messages are looked at too. A last finding of kind INCOMPLETE says that there was more than is looked at.
     Starts one process where there is no such commit, otherwise two. Raises Failed.
     """
     listing = git.local(
-        ["rev-list", f"--max-count={COMMITS_LIMIT + 1}", "--no-commit-header", "--format=%H%n%B%x00", tip,
-         "--not", *known, "--"], exact=True,
+        ["rev-list", f"--max-count={COMMITS_LIMIT + 1}", "--no-commit-header", "--format=%H%n%B%x00",
+         *LESS_KNOWN, tip, "--"], stdin=less(known), exact=True,
     )  # fmt: skip
     commits = [entry.split("\n", 1) for entry in text(listing.stdout).split("\0\n")[:-1]]
     if not commits:
@@ -59,6 +64,11 @@ def commit_secrets(git: Git, tip: str, known: Sequence[str]) -> tuple[SecretFind
     if len(commits) > COMMITS_LIMIT and not any(one.kind == INCOMPLETE for one in found):
         return (*found, SecretFinding("", 0, INCOMPLETE))
     return found
+
+
+def less(known: Iterable[str]) -> bytes:
+    """Return what goes with the options LESS_KNOWN on the standard input of `git rev-list`: leave out `known` ids."""
+    return "".join(f"^{object_id}\n" for object_id in dict.fromkeys(known)).encode()
 
 
 def _patch(git: Git, commits: Sequence[str]) -> bytes:

@@ -6,14 +6,14 @@ C23; the remote's commit is not here) the facts say so instead of guessing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from executor.errors import Failed
-from executor.git.outgoing import commit_secrets
+from executor.git.outgoing import LESS_KNOWN, commit_secrets, less
 from executor.git.push_plan import HEADS, TAGS
 from executor.git.push_report import FileStat, PushFacts, PushKind, lines
-from executor.git.questions import identity, is_ancestor, is_shallow, refs, remotes, resolve, text
+from executor.git.questions import identity, is_ancestor, is_shallow, remotes, resolve, text
 from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
 from executor.git.risk_facts import (
@@ -26,6 +26,7 @@ from executor.git.risk_facts import (
     risks_of_paths,
     skips_ci,
 )
+from executor.git.transfer import tracked
 from executor.git.tree_changes import empty_tree, tree_changes, tree_patch
 
 __all__ = [
@@ -86,7 +87,7 @@ def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
         dropped=dropped,
         dropped_total=dropped_total,
         risks=(*_risks_of_move(git, move), *risks_of_commits(commits, author.email if author else None)),
-        secrets=commit_secrets(git, move.ours, _theirs(move)) if move.ours and total else (),
+        secrets=commit_secrets(git, move.ours, _theirs(git, move)) if move.ours and total else (),
     )
 
 
@@ -125,17 +126,22 @@ def full_diff(git: Git, facts: PushFacts, limit_bytes: int) -> tuple[bytes, bool
 
 
 def commit_facts(
-    git: Git, revisions: Sequence[str], shown: int = COMMITS_SHOWN
+    git: Git, revisions: Sequence[str], shown: int = COMMITS_SHOWN, known: Iterable[str] = ()
 ) -> tuple[tuple[CommitFact, ...], int]:
-    """Return the newest commits of a range (words for `git rev-list`) and how many there are in all."""
+    """Return the newest commits of a range (words for `git rev-list`) and how many there are in all.
+
+    What is reachable from the objects `known` is left out.
+    """
+    stdin = less(known)
+    words = [*(LESS_KNOWN if stdin else ()), *revisions, "--"]
     form = "--format=%H%n%an%n%ae%n%ce%n%aI%n%B%x00"
     done = git.local(
-        ["rev-list", "--no-commit-header", f"--max-count={shown}", form, *revisions, "--"], exact=True
+        ["rev-list", "--no-commit-header", f"--max-count={shown}", form, *words], stdin=stdin, exact=True
     )  # fmt: skip
     found = tuple(_commit(entry) for entry in text(done.stdout).split("\0\n")[:-1])
     if len(found) < shown:
         return found, len(found)
-    return found, int(git.local(["rev-list", "--count", *revisions, "--"], exact=True).stdout)
+    return found, int(git.local(["rev-list", "--count", *words], stdin=stdin, exact=True).stdout)
 
 
 def _commit(entry: str) -> CommitFact:
@@ -163,7 +169,7 @@ def _kind(git: Git, ref: str, old: tuple[str | None, str | None], new: tuple[str
 def _published(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int]:
     if move.ours is None or move.kind is PushKind.UP_TO_DATE:
         return (), 0
-    return commit_facts(git, [move.ours, "--not", *_theirs(move)])
+    return commit_facts(git, [move.ours], known=_theirs(git, move))
 
 
 def _dropped(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int | None]:
@@ -173,20 +179,20 @@ def _dropped(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int | None]
         return (), 0
     if move.theirs is None:
         return (), None
-    return commit_facts(git, [move.theirs, "--not", *([move.ours] if move.ours else _other_branches(move))])
+    return commit_facts(git, [move.theirs], known=[move.ours] if move.ours else _other_branches(git, move))
 
 
-def _theirs(move: _Move) -> list[str]:
-    """Return what the remote has already, as words for `git rev-list --not`."""
-    return [move.theirs] if move.theirs else _other_branches(move)
+def _theirs(git: Git, move: _Move) -> list[str]:
+    """Return the objects that the remote has already, with all that they lead to."""
+    return [move.theirs] if move.theirs else _other_branches(git, move)
 
 
-def _other_branches(move: _Move) -> list[str]:
+def _other_branches(git: Git, move: _Move) -> list[str]:
     """Return the remote's branches as last fetched. The one that moves counts only while the remote still has it."""
-    tracking = f"refs/remotes/{move.remote}/"
-    stays = move.old is not None and move.new is not None
-    gone = [] if stays else [f"--exclude={tracking}{move.ref.removeprefix(HEADS)}"]
-    return [*gone, f"--glob={tracking}*"]
+    known = tracked(git, move.remote)
+    if move.old is None or move.new is None:
+        known.pop(move.ref.removeprefix(HEADS), None)
+    return list(known.values())
 
 
 def _base(git: Git, move: _Move) -> str | None:
@@ -195,13 +201,11 @@ def _base(git: Git, move: _Move) -> str | None:
         return None
     if move.theirs is not None:
         return move.theirs
-    tracking = f"refs/remotes/{move.remote}/"
-    known = refs(git, tracking)
-    own = tracking + move.ref.removeprefix(HEADS)
+    known = tracked(git, move.remote)
+    own = move.ref.removeprefix(HEADS)
     if move.old is None:
         known.pop(own, None)  # the remote has lost it since
-    names = [own, *(f"{tracking}{name}" for name in ("HEAD", *_SHARED))]
-    for name in [name for name in dict.fromkeys([*names, *known]) if name in known][:_BASES_TRIED]:
+    for name in [name for name in dict.fromkeys([own, *_SHARED, *known]) if name in known][:_BASES_TRIED]:
         done = git.local(["merge-base", move.ours, known[name]], check=False, exact=True)
         if done.exit_code == 0:
             return text(done.stdout).strip()

@@ -7,13 +7,13 @@ the local repository's store; its refs are then moved by plain ref updates.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed
 from executor.git.failures import failure
+from executor.git.inner_files import LIST_BYTES, read_inner, remove_inner, write_inner
 from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
@@ -64,6 +64,16 @@ def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, 
     )
     pairs = (line.split("\t", 1) for line in text(done.stdout).splitlines())
     return {name: object_id for object_id, name in pairs}
+
+
+def tracked(git: Git, remote: str) -> dict[str, str]:
+    """Return short branch name -> the object that `remote` had there when it last was talked to.
+
+    From the transfer repository, which no command on the work tree can write: refs of the local one may be planted.
+    Some of the objects may be gone here.
+    """
+    prefix = f"refs/remotes/{remote}/"
+    return {name.removeprefix(prefix): there for name, there in _transfer_refs(git, (prefix,)).items()}
 
 
 def default_branch(git: Git, remote: str) -> str:
@@ -201,7 +211,7 @@ def _take_over(git: Git, remote: str, *, prune: bool, move_tags: bool = False) -
     ours = refs(git, tracking) | refs(git, TAGS)
     changes = plan_take_over(ours, theirs, tracking, prune=prune, move_tags=move_tags)
     for name in ("shallow", "FETCH_HEAD"):
-        _mirror(git.paths.transfer / name, git.paths.local / name)
+        _mirror(git.paths.transfer, git.paths.local, name)
     update_refs(git, changes, f"fetch {remote}")
     return changes
 
@@ -233,17 +243,19 @@ def _transfer_refs(git: Git, prefixes: Sequence[str]) -> dict[str, str]:
 
 def _share_shallow(git: Git) -> None:
     """Tell the transfer repository where local history was cut, or it would promise commits that are not there."""
-    _mirror(git.paths.local / "shallow", git.paths.transfer / "shallow")
+    _mirror(git.paths.local, git.paths.transfer, "shallow")
 
 
-def _mirror(source: Path, target: Path) -> None:
-    """Make `target` a copy of `source`, in one step; where there is no `source` there will be no `target`."""
-    if not source.exists():
-        target.unlink(missing_ok=True)
-        return
-    fresh = target.with_name(target.name + ".new")
-    shutil.copyfile(source, fresh)
-    fresh.rename(target)
+def _mirror(source: Path, target: Path, name: str) -> None:
+    """Make the file `name` in `target` a copy of that in `source`, in one step; where there is none it goes.
+
+    No link is followed on either side. Raises Refused("git_dir_special").
+    """
+    content = read_inner(source, name, LIST_BYTES)
+    if content is None:
+        remove_inner(target, name)
+    else:
+        write_inner(target, name, content)
 
 
 def parse_porcelain(output: str) -> dict[str, tuple[str, str]]:

@@ -121,6 +121,17 @@ def test_a_new_branch_is_compared_with_where_it_left_the_default_branch(reposito
     assert [commit.subject for commit in facts.commits] == ["On the topic"]
 
 
+def test_a_planted_tracking_branch_takes_no_commit_off_the_card_of_a_new_branch(repository: Adopted) -> None:
+    repository.plain("switch", "-q", "-c", "topic/one")
+    commit = repository.commit("topic.txt", "x\n", "On the topic")
+    repository.plain("symbolic-ref", "refs/remotes/origin/zz", "refs/heads/topic/one")
+    repository.plain("update-ref", "refs/remotes/origin/main", commit)
+    facts = facts_of(repository, "refs/heads/topic/one")
+
+    assert [one.subject for one in facts.commits] == ["On the topic"]
+    assert [file.path for file in facts.files] == ["topic.txt"]
+
+
 def test_the_first_push_to_an_empty_remote_publishes_everything(tmp_path: Path) -> None:
     facts = facts_of(adopted_repository(tmp_path, commits=3, pushed=False))
 
