@@ -8,6 +8,7 @@ still queued and simply runs again.
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Mapping
 
 from executor.answers import Answers, error_data
@@ -17,6 +18,7 @@ from executor.config import ExecutorConfig
 from executor.disk_space import require_space
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
+from executor.git.maintenance import remove_abandoned
 from executor.git.reports import fallen
 from executor.git.repository import Git
 from executor.operations import Operations
@@ -116,6 +118,14 @@ class Running:
         del self._unrecorded[row.repo]
 
     def _outcome(
+        self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]
+    ) -> Outcome:
+        outcome = self._tried(git, row, request, decision, bound)
+        if isinstance(outcome.error, Failed):  # a git that was ended leaves what it was writing, by the gigabyte
+            remove_abandoned(git.paths, time.time(), older_than=0.0)
+        return outcome
+
+    def _tried(
         self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]
     ) -> Outcome:
         try:

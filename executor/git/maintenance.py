@@ -38,17 +38,19 @@ class Stock:
     oldest: float | None
 
 
-def remove_abandoned(paths: RepositoryPaths, now: float) -> int:
-    """Remove temporary files older than an hour from both object stores and `paths.tmp`; return the bytes freed.
+def remove_abandoned(paths: RepositoryPaths, now: float, *, older_than: float = ABANDONED_SECONDS) -> int:
+    """Remove temporary files from both object stores and `paths.tmp`; return the bytes freed.
 
-    For the holder of the repository. `now` is in seconds since the epoch.
+    For the holder of the repository. `now` is in seconds since the epoch, `older_than` in seconds.
     """
     freed = 0
     for store in (paths.objects, paths.transfer / "objects"):
         places = [store, store / "pack", *(entry for entry in _children(store) if _FAN_OUT.fullmatch(entry.name))]
         for place in places:
-            freed += sum(_remove(path, now) for path in _children(place) if _TEMPORARY.fullmatch(path.name))
-    return freed + sum(_remove(path, now) for path in _children(paths.tmp))
+            freed += sum(
+                _remove(path, now - older_than) for path in _children(place) if _TEMPORARY.fullmatch(path.name)
+            )
+    return freed + sum(_remove(path, now - older_than) for path in _children(paths.tmp))
 
 
 def keep_up(
@@ -107,9 +109,9 @@ def _lstat(path: Path) -> os.stat_result | None:
         return None
 
 
-def _remove(path: Path, now: float) -> int:
+def _remove(path: Path, last_written: float) -> int:
     found = _lstat(path)
-    if found is None or now - found.st_mtime < ABANDONED_SECONDS:
+    if found is None or found.st_mtime > last_written:
         return 0
     if stat.S_ISDIR(found.st_mode):
         size = sum(each.lstat().st_size for each in path.rglob("*"))

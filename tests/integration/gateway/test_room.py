@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 import pytest
 from executor_in_process import answered, started
@@ -11,6 +12,11 @@ from gateway_process import ConfiguredHost
 from executor import disk_space
 
 pytestmark = pytest.mark.needs("git", "landlock")
+
+
+def temporary(state: Path) -> list[Path]:
+    """Return what a git that was killed left behind."""
+    return [path for path in state.rglob("tmp_*") if path.is_file()]
 
 
 def test_on_a_nearly_full_disk_only_what_reads_is_run(host: ConfiguredHost, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -30,3 +36,15 @@ def test_a_sparse_file_of_a_hundred_gigabytes_is_refused_and_the_index_is_as_it_
     with started(host) as dispatcher:
         assert answered(dispatcher, host, "git_add.a.flag", ".") == ("refused", "too_much_to_add")
         assert answered(dispatcher, host, "git_add.b.flag", "file.txt") == ("succeeded", "")
+
+
+def test_a_git_that_is_ended_at_its_deadline_leaves_nothing_half_written(host: ConfiguredHost) -> None:
+    half = host.state / "repos" / "shop" / "local.git" / "objects" / "pack" / "tmp_pack_x1"
+    os.mkfifo(host.work_tree / ".gitignore")
+    with started(host, deadline_seconds=0.5) as dispatcher:
+        half.parent.mkdir(exist_ok=True)
+        half.write_bytes(b"x" * 1000)
+
+        assert answered(dispatcher, host, "git_add.a.flag") == ("timed_out", "timeout")
+
+    assert temporary(host.state) == []
