@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterable, Iterator
-from enum import Enum
 from pathlib import Path
 
 from executor.errors import Refused
@@ -13,6 +11,7 @@ from executor.git.bringing_in import BISECT_BAD, BISECT_GOOD, Coming
 from executor.git.inner_files import SMALL, read_inner
 from executor.git.questions import GITLINK_MODE, index_gitlinks, refs, resolve, split_z, text, tree_gitlinks
 from executor.git.repository import Git
+from executor.git.tree_view import Place, TreeView, tree_view
 
 _TODO = ("sequencer/todo", "rebase-merge/git-rebase-todo")
 _ABSENT = "000000"
@@ -97,51 +96,22 @@ def _touched(git: Git, walk: Iterable[str]) -> Iterator[tuple[str, str]]:
 
 def _standing(root: Path, wanted: Iterable[str], tracked: set[str]) -> Iterator[str]:
     """Yield what stands at `wanted`: the file itself, the files of a directory in its place, a file above it."""
-    seen: dict[str, _Place] = {}
-    for path in wanted:
-        above = path.rpartition("/")[0]
-        kind, blocker = _above(root, above, seen) if above else (_Place.DIRECTORY, "")
-        if kind is _Place.OTHER:
-            yield blocker
-        elif kind is _Place.DIRECTORY:
-            here = _look(root / path)
-            if here is _Place.DIRECTORY:
-                yield from _inside(root, path)
-            elif here is _Place.OTHER and path not in tracked:
-                yield path
+    with tree_view(root) as view:
+        for path in sorted(wanted):
+            standing = view.look(path)
+            if standing.place is Place.DIRECTORY:
+                yield from _inside(view, path)
+            elif standing.place is Place.OTHER and (standing.at != path or path not in tracked):
+                yield standing.at
 
 
-def _inside(root: Path, directory: str) -> Iterator[str]:
-    for top, directories, names in os.walk(root / directory):
-        if ".git" in directories or ".git" in names:
-            raise Refused(
-                "cannot_preserve",
-                f"A file would take the place of {directory}, in which there is a repository of its own, so the "
-                "command was not started.",
-                "Move that directory out of the work tree first.",
-            )
-        yield from (str(Path(top, name).relative_to(root)) for name in names)
-
-
-class _Place(Enum):
-    NOTHING = "nothing"
-    DIRECTORY = "a directory"
-    OTHER = "something else"
-
-
-def _look(place: Path) -> _Place:
-    if os.path.isdir(place) and not os.path.islink(place):
-        return _Place.DIRECTORY
-    return _Place.OTHER if os.path.lexists(place) else _Place.NOTHING
-
-
-def _above(root: Path, directory: str, seen: dict[str, _Place]) -> tuple[_Place, str]:
-    """Return what stands at `directory`, or on the way to it where that is no directory, and where that is."""
-    at = ""
-    for part in directory.split("/"):
-        at = f"{at}/{part}" if at else part
-        if at not in seen:
-            seen[at] = _look(root / at)
-        if seen[at] is not _Place.DIRECTORY:
-            break
-    return seen[at], at
+def _inside(view: TreeView, directory: str) -> Iterator[str]:
+    files = tuple(view.files_in(directory))
+    if any(".git" in file.removeprefix(f"{directory}/").split("/") for file in files):
+        raise Refused(
+            "cannot_preserve",
+            f"A file would take the place of {directory}, in which there is a repository of its own, so the "
+            "command was not started.",
+            "Move that directory out of the work tree first.",
+        )
+    yield from files

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from executor.errors import Failed
 from executor.git.questions import text
 from executor.git.repository import Git
 from executor.git.snapshot_directory import EVERY_NAME, directory, ignored_among, run
+from executor.git.tree_view import Place, tree_view
 from executor.policy.model import Contact
 
 _ABSENT = "000000"
@@ -44,7 +44,7 @@ def put_back(git: Git, now: str, then: str, paths: Iterable[str]) -> None:
     if blocked:
         raise Failed(
             "ignored_in_the_way",
-            f"Ignored files stand where others have to come back: {', '.join(sorted(blocked)[:5])}.",
+            f"Ignored files or links stand where others have to come back: {', '.join(sorted(blocked)[:5])}.",
             "Move them out of the way, then ask again.",
         )
     # A file written anew with the same content is no change to `take`, but git-read-tree(1) would not replace it.
@@ -83,16 +83,17 @@ def _makes_room(path: str, changed: Sequence[Difference]) -> bool:
 
 
 def _in_the_way(root: Path, changed: Sequence[Difference]) -> set[str]:
-    """Return the files in no snapshot that would be overwritten: git itself holds that ignored ones may be."""
+    """Return what is in no snapshot and would be overwritten (git itself holds that ignored files may be), and what
+    stands where a directory has to be: a link there, which leads anywhere."""
     known = {entry.path for entry in changed if entry.had}
     blocked: set[str] = set()
-    for path in (entry.path for entry in changed if not entry.had):
-        place = root / path
-        if place.is_dir() and not place.is_symlink():
-            inside = (Path(top, name) for top, _, names in os.walk(place) for name in names)
-            blocked |= {str(file.relative_to(root)) for file in inside} - known
-        elif os.path.lexists(place):
-            blocked.add(path)
+    with tree_view(root) as view:
+        for path in sorted(entry.path for entry in changed if not entry.had):
+            standing = view.look(path)
+            if standing.place is Place.DIRECTORY:
+                blocked |= set(view.files_in(path)) - known
+            elif standing.place is Place.OTHER and standing.at not in known:
+                blocked.add(standing.at)
     return blocked
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from executor.git.questions import index_gitlinks, text
 from executor.git.repository import Git
 from executor.git.snapshot_directory import directory, environment, prepare, run
+from executor.git.tree_view import tree_view
 from executor.policy.model import Contact
 
 _LIST = ("ls-files", "-z", "--exclude-standard")
@@ -46,8 +47,9 @@ def take(git: Git, limits: SnapshotLimits, also: Iterable[str] = ()) -> TreeSnap
     tracked = _ignored_yet_tracked(git, {}) | {os.fsencode(path) for path in also}
     stale = _ignored_yet_tracked(git, environment(git)) - tracked
     embedded = {path for path in seen if path.endswith(b"/")}
-    present, absent = _by_presence(git.paths.work_tree, (seen | tracked) - embedded - stale)
-    left_out = _unreadable(git.paths.work_tree, present) | _over_limits(git, present, limits)
+    there = _presence(git.paths.work_tree, (seen | tracked) - embedded - stale)
+    present, absent = there.present, there.absent
+    left_out = there.unreadable | _over_limits(git, present, limits)
     _update(git, "--force-remove", sorted(absent | stale | set(left_out)))
     fed = sorted(set(present) - set(left_out))
     _update(git, "--add", fed)
@@ -70,36 +72,29 @@ def _ignored_yet_tracked(git: Git, variables: dict[str, str]) -> set[bytes]:
     return set(_fields(done.stdout))
 
 
-def _by_presence(root: Path, paths: Iterable[bytes]) -> tuple[dict[bytes, int], set[bytes]]:
-    """Return path -> size of what is a file or a symlink, and the paths that are gone or are something else."""
-    present: dict[bytes, int] = {}
-    absent: set[bytes] = set()
-    for path in paths:
-        try:
-            found = os.lstat(os.path.join(os.fsencode(root), path))
-        except OSError:
-            absent.add(path)
-            continue
-        if (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)) and not _beyond_symlink(root, path):
-            present[path] = found.st_size
-        else:
-            absent.add(path)
-    return present, absent
+@dataclass(frozen=True, slots=True)
+class _Presence:
+    """What of some paths is there: path -> size of files and symlinks, those of them that may not be read, and the
+    paths that are gone, are something else, or could only be reached through a link."""
+
+    present: dict[bytes, int]
+    unreadable: dict[bytes, str]
+    absent: set[bytes]
 
 
-def _beyond_symlink(root: Path, path: bytes) -> bool:
-    parts = path.split(b"/")[:-1]
-    places = (os.path.join(os.fsencode(root), *parts[:depth]) for depth in range(1, len(parts) + 1))
-    return any(os.path.islink(place) for place in places)
-
-
-def _unreadable(root: Path, present: Iterable[bytes]) -> dict[bytes, str]:
-    places = ((path, os.path.join(os.fsencode(root), path)) for path in present)
-    return {
-        path: "the host may not read it"
-        for path, place in places
-        if not os.path.islink(place) and not os.access(place, os.R_OK)
-    }
+def _presence(root: Path, paths: Iterable[bytes]) -> _Presence:
+    result = _Presence({}, {}, set())
+    with tree_view(root) as view:
+        for path in sorted(paths):
+            standing = view.look(os.fsdecode(path))
+            found = standing.found if standing.at == os.fsdecode(path) else None
+            if found is None or not (stat.S_ISREG(found.st_mode) or stat.S_ISLNK(found.st_mode)):
+                result.absent.add(path)
+                continue
+            result.present[path] = found.st_size
+            if not standing.readable:
+                result.unreadable[path] = "the host may not read it"
+    return result
 
 
 def _over_limits(git: Git, present: dict[bytes, int], limits: SnapshotLimits) -> dict[bytes, str]:

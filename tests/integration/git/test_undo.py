@@ -150,6 +150,35 @@ def test_an_ignored_file_in_the_way_of_a_directory_is_named_and_left(repository:
     assert (repository.tree / "thing" / "precious.log").read_text() == "mine\n"
 
 
+@pytest.mark.parametrize("ignored", [True, False])
+@pytest.mark.parametrize("force", [True, False])
+def test_an_undo_looks_and_writes_through_no_link(
+    repository: Adopted, tmp_path: Path, ignored: bool, force: bool
+) -> None:
+    repository.write(".gitignore", "/a\n" if ignored else "*.log\n")
+    repository.write("a/etc", "then\n")
+    repository.plain("add", "-f", ".")
+    repository.plain("commit", "-qm", "A directory")
+    git = repository.open()
+    preserve(git, "r1", worktree=True)
+    repository.plain("checkout", "-q", "--detach", "HEAD~1")
+    home = tmp_path / "home"
+    (home / "etc").mkdir(parents=True)
+    (home / "etc" / "TOP-SECRET-NAME").write_text("x")
+    (repository.tree / "a").symlink_to(home)
+    if ignored:
+        repository.write(".gitignore", "/a\n")
+
+    try:
+        said = undo(git, "r1", force=force).output
+    except (Failed, Refused) as problem:
+        said = f"{problem.message} {problem.hint}"
+
+    assert "SECRET" not in said
+    assert [path.name for path in home.rglob("*")] == ["etc", "TOP-SECRET-NAME"]
+    assert (home / "etc" / "TOP-SECRET-NAME").read_text() == "x"
+
+
 def test_a_file_that_git_began_to_ignore_comes_back_and_its_present_content_is_kept(repository: Adopted) -> None:
     repository.write("notes", "then\n")
     git = repository.open()
