@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "why": ("look", "the whole story of one request"),
     "approve": ("decide", "say yes to a request"),
     "deny": ("decide", "say no to a request"),
+    "withdraw": ("decide", "take back a request that has not begun"),
     "freeze": ("decide", "run nothing that changes anything until unfrozen"),
     "unfreeze": ("decide", "go on after a freeze"),
     "explain": ("explain", "show what would be decided, without running anything"),

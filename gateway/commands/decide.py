@@ -1,4 +1,4 @@
-"""`ops-gateway approve`, `deny`, `freeze`, `unfreeze`: decisions of the host's own user."""
+"""`ops-gateway approve`, `deny`, `withdraw`, `freeze`, `unfreeze`: decisions of the host's own user."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from executor.errors import Refused
 from executor.record import controls, requests
 from executor.record.approvals import Approval, ApprovalState, Verdict
 from executor.record.store import Store
+from executor.record.withdrawal import NOT_BEGUN, withdraw
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.approvals import decisions
@@ -28,6 +29,11 @@ def arguments(verb: str, parser: argparse.ArgumentParser) -> None:
         parser.add_argument("--reason", default="", help="for the record")
     if verb == "deny":
         parser.add_argument("--reason", required=True, help="reaches the agent")
+    if verb == "withdraw":
+        which = parser.add_mutually_exclusive_group(required=True)
+        which.add_argument("id", nargs="?", default="", help="a request that has not begun")
+        which.add_argument("--queued", action="store_true", help="everything that waits for its turn")
+        parser.add_argument("--reason", default="", help="reaches the agent")
     if verb == "freeze":
         parser.add_argument("reason", help="reaches the agents")
 
@@ -40,6 +46,8 @@ def run(options: argparse.Namespace) -> int:
             return _freeze(settings, store, options.reason)
         if options.verb == "unfreeze":
             return _unfreeze(settings, store)
+        if options.verb == "withdraw":
+            return _withdraw(settings, store, options)
         return _vote(settings, store, options)
 
 
@@ -74,6 +82,27 @@ def _make_sure(text: str, approval: Approval, digest: str) -> None:
     print(text)
     if sys.stdin.isatty() and input("Approve? [y/N] ").strip().lower() not in ("y", "yes"):
         raise Refused("not_confirmed", "nothing was decided", "")
+
+
+def _withdraw(settings: Settings, store: Store, options: argparse.Namespace) -> int:
+    with store.transaction() as tx:
+        waiting = [row.id for row in requests.in_state(tx, *NOT_BEGUN)] if options.queued else [options.id]
+        if not options.queued and requests.get(tx, options.id) is None:
+            raise Refused(
+                "unknown_request", "there is no such request", "its id is in results/ID.json and in the log"
+            )
+        taken = [each for each in waiting if withdraw(tx, each, own_user(), options.reason)]
+    for each in taken:
+        word.send(settings.state_dir, each)
+    if options.queued:
+        print(heading(f"taken back: {len(taken)}", "good"))
+        return 0
+    print(
+        heading(f"{options.id}: taken back", "good")
+        if taken
+        else heading(f"{options.id}: too late, it has begun or ended", "bad")
+    )
+    return int(not taken)
 
 
 def _freeze(settings: Settings, store: Store, reason: str) -> int:

@@ -60,6 +60,28 @@ def test_a_denial_by_command_line_reaches_the_agent_at_once_with_its_reason(host
         assert host.in_state("tag-1", "denied")["approval"]["reason"] == "not before Monday"
 
 
+def test_what_awaits_approval_is_taken_back_by_command_line_once(host: ConfiguredHost) -> None:
+    with running(host):
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        host.in_state("tag-1", "awaiting_approval")
+        assert host.cli("withdraw", "tag-1", "--reason", "not today").returncode == 0
+        assert host.in_state("tag-1", "withdrawn")["approval"]["reason"] == "not today"
+        assert host.cli("withdraw", "tag-1").returncode == 1
+        assert host.cli("withdraw", "nobody").returncode == 1
+
+
+def test_a_queue_behind_something_that_hangs_is_emptied_by_command_line(host: ConfiguredHost) -> None:
+    os.mkfifo(host.work_tree / ".gitignore")
+    with running(host, GATEWAY_STOP_GRACE_SECONDS="0") as gateway:
+        host.raise_flag("git_add.hangs.flag", ".")
+        until(lambda: children(gateway.process.pid, "ls-files"), "git at work")
+        host.raise_flag("git_commit.behind.flag", "Never")
+        host.in_state("behind", "queued")
+        assert host.cli("withdraw", "--queued", "--reason", "it hangs").returncode == 0
+        assert "it hangs" in host.in_state("behind", "withdrawn")["error"]["message"]
+        assert host.result("hangs")["state"] == "running"
+
+
 def test_a_freeze_holds_for_the_running_gateway_and_reading_goes_on(host: ConfiguredHost) -> None:
     with running(host):
         assert host.cli("freeze", "deploying").returncode == 0
@@ -99,20 +121,19 @@ def test_d01_without_inotify_every_flag_is_found_by_the_sweep_and_that_is_said_o
         assert gateway.log.count("inotify is not available") == 1
 
 
-LONG = "huge.bin"  # a sparse file: git reads tens of gigabytes of zeros while it is added
+HANGS = ".gitignore"  # a FIFO of this name: git waits for somebody to write into it
 
 
 @pytest.mark.parametrize("signal_number", [signal.SIGTERM, signal.SIGINT])
 def test_p5_stopping_gives_a_running_operation_its_grace_and_then_ends_it(
     signal_number: int, host: ConfiguredHost
 ) -> None:
-    with (host.work_tree / LONG).open("wb") as file:
-        file.truncate(40 << 30)
+    os.mkfifo(host.work_tree / HANGS)
     with running(host, GATEWAY_STOP_GRACE_SECONDS="0", GATEWAY_DEADLINE_SECONDS="600") as gateway:
-        host.raise_flag("git_add.long.flag", LONG)
+        host.raise_flag("git_add.long.flag", ".")
         host.raise_flag("git_status.next.flag")
         host.in_state("long", "running")
-        until(lambda: children(gateway.process.pid, "add"), "git add at work")
+        until(lambda: children(gateway.process.pid, "ls-files"), "git at work")
         assert gateway.stop(signal_number) == 0
         assert "still running after 0 s" in gateway.log
     assert host.result("long")["state"] == "interrupted"
@@ -120,10 +141,9 @@ def test_p5_stopping_gives_a_running_operation_its_grace_and_then_ends_it(
 
 
 def test_b03_claims_and_decisions_do_not_wait_for_a_running_git(host: ConfiguredHost) -> None:
-    with (host.work_tree / LONG).open("wb") as file:
-        file.truncate(40 << 30)
+    os.mkfifo(host.work_tree / HANGS)
     with running(host, GATEWAY_STOP_GRACE_SECONDS="0", GATEWAY_DEADLINE_SECONDS="600"):
-        host.raise_flag("git_add.long.flag", LONG)
+        host.raise_flag("git_add.long.flag", ".")
         host.in_state("long", "running")
         host.raise_flag("git_cmd.no.flag", "git config alias.x '!id'")
         host.raise_flag("git_status.next.flag")
@@ -135,18 +155,17 @@ def test_b03_claims_and_decisions_do_not_wait_for_a_running_git(host: Configured
 def test_a_second_signal_ends_the_gateway_at_once_and_the_next_start_says_what_became_of_it(
     host: ConfiguredHost,
 ) -> None:
-    with (host.work_tree / LONG).open("wb") as file:
-        file.truncate(40 << 30)
+    os.mkfifo(host.work_tree / HANGS)
     with running(host, GATEWAY_STOP_GRACE_SECONDS="600", GATEWAY_DEADLINE_SECONDS="600") as gateway:
-        host.raise_flag("git_add.long.flag", LONG)
+        host.raise_flag("git_add.long.flag", ".")
         host.in_state("long", "running")
-        left = until(lambda: children(gateway.process.pid, "add"), "git add at work")
+        left = until(lambda: children(gateway.process.pid, "ls-files"), "git at work")
         gateway.process.send_signal(signal.SIGTERM)
         until(lambda: "stopping" in gateway.log, "the first signal in the log")
         assert gateway.stop() == -signal.SIGTERM
     for pid in left:
         os.kill(pid, signal.SIGKILL)
-    (host.work_tree / LONG).unlink()
+    (host.work_tree / HANGS).unlink()
     with running(host):
         host.in_state("long", "interrupted")
         host.raise_flag("git_status.a1.flag")

@@ -19,6 +19,7 @@ from executor.record.lifecycle import IllegalArrow
 from executor.record.requests import Arrival, NewRequest
 from executor.record.store import Store
 from executor.record.transitions import recover_after_crash, transition
+from executor.record.withdrawal import withdraw
 
 New = Callable[..., NewRequest]
 
@@ -262,3 +263,32 @@ def test_processes_that_take_requests_at_once_take_each_one_once(store: Store, n
     assert [taker.returncode for taker in takers] == [0, 0]
     assert sorted(taken) == sorted(f"r{n}" for n in range(150))
     assert verify(store).ok
+
+
+@pytest.mark.parametrize("state", [State.RECEIVED, State.QUEUED])
+def test_a_request_that_has_not_begun_can_be_taken_back_once_and_the_agent_is_told_why(
+    store: Store, new: New, state: State
+) -> None:
+    with store.transaction() as tx:
+        requests.insert_one(tx, new("a", state=state))
+    with store.transaction() as tx:
+        assert withdraw(tx, "a", "cli:ann", "not today")
+        assert not withdraw(tx, "a", "cli:ann", "not today")
+    with store.reading() as tx:
+        row = requests.get(tx, "a")
+        last = events_of(tx, "a")[-1]
+
+    assert row is not None
+    assert row.state is State.WITHDRAWN
+    assert row.result is not None
+    assert row.result["error"]["code"] == "withdrawn"
+    assert "not today" in row.result["error"]["message"]
+    assert (last.kind, dict(last.data)) == ("request.withdrawn", {"by": "cli:ann", "reason": "not today"})
+
+
+def test_a_request_that_runs_cannot_be_taken_back(store: Store, new: New) -> None:
+    with store.transaction() as tx:
+        requests.insert_one(tx, new("a"))
+        transition(tx, "a", State.QUEUED, State.RUNNING)
+
+        assert not withdraw(tx, "a", "cli:ann", "")
