@@ -86,20 +86,28 @@ def write_inner(root: Path, name: str, content: bytes) -> None:
 
 
 @contextmanager
-def scratch_file(place: Path, name: str, content: bytes) -> Iterator[Path]:
-    """Give a new file in the directory `place` for a git process to work on; it and git's lock of it go afterwards.
+def scratch_name(place: Path, name: str) -> Iterator[Path]:
+    """Give a path in the directory `place` for git to make a file at; it and git's lock of it go afterwards.
 
     Its name is never the same, so nothing can be waiting there.
     """
     fresh = f"{name}.{secrets.token_hex(8)}"
-    with directory(place) as within:
-        write_new(within, fresh, content)
-        try:
-            yield place / fresh
-        finally:
+    try:
+        yield place / fresh
+    finally:
+        with directory(place) as within:
             for left in (fresh, f"{fresh}.lock"):
                 with suppress(FileNotFoundError):
                     os.unlink(left, dir_fd=within)
+
+
+@contextmanager
+def scratch_file(place: Path, name: str, content: bytes) -> Iterator[Path]:
+    """The same with a file that is there already."""
+    with scratch_name(place, name) as path:
+        with directory(place) as within:
+            write_new(within, path.name, content)
+        yield path
 
 
 def remove_inner(root: Path, name: str) -> None:

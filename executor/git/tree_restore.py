@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed
+from executor.git.inner_files import scratch_name
 from executor.git.questions import text
 from executor.git.repository import Git
-from executor.git.snapshot_directory import EVERY_NAME, directory, ignored_among, run
+from executor.git.snapshot_directory import EVERY_NAME, ignored_among, run
 from executor.git.tree_view import Place, tree_view
 from executor.policy.model import Contact
 
@@ -98,12 +99,10 @@ def _in_the_way(root: Path, changed: Sequence[Difference]) -> set[str]:
 
 
 def _graft(git: Git, tree: str, changes: Sequence[Difference]) -> str:
-    index = directory(git) / "graft-index"
-    for leftover in (index, index.with_name(index.name + ".lock")):  # of a killed git; only one worker comes here
-        leftover.unlink(missing_ok=True)
-    git.local([*EVERY_NAME, "read-tree", tree], index=index)
     gone_first = sorted(changes, key=lambda entry: not entry.deleted)  # a file may become a directory
     lines = "".join(f"{entry.mode} {entry.object_id}\t{entry.path}\0" for entry in gone_first)
-    stdin = lines.encode("utf-8", "surrogateescape")
-    git.local([*EVERY_NAME, "update-index", "-z", "--index-info"], index=index, stdin=stdin)
-    return text(git.local([*EVERY_NAME, "write-tree"], index=index).stdout).strip()
+    with scratch_name(git.paths.tmp, "graft-index") as index:
+        git.local([*EVERY_NAME, "read-tree", tree], index=index)
+        stdin = lines.encode("utf-8", "surrogateescape")
+        git.local([*EVERY_NAME, "update-index", "-z", "--index-info"], index=index, stdin=stdin)
+        return text(git.local([*EVERY_NAME, "write-tree"], index=index).stdout).strip()

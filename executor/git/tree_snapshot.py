@@ -10,7 +10,7 @@ from pathlib import Path
 
 from executor.git.questions import index_gitlinks, text
 from executor.git.repository import Git
-from executor.git.snapshot_directory import directory, environment, prepare, run
+from executor.git.snapshot_directory import directory, environment, prepare, run, seal
 from executor.git.tree_view import tree_view
 from executor.policy.model import Contact
 
@@ -59,6 +59,7 @@ def take(git: Git, limits: SnapshotLimits, also: Iterable[str] = ()) -> TreeSnap
         refused = new.intersection(_fields(run(git, [*_LIST, "--others"], Contact.READ)), fed)
         left_out |= dict.fromkeys(refused, "git does not take its name")
     tree = text(run(git, ["write-tree"], Contact.NONE)).strip()
+    seal(git)
     reasons = tuple(f"{text(path)} ({why})" for path, why in sorted(left_out.items()))
     return TreeSnapshot(tree, reasons, tuple(sorted(text(path.rstrip(b"/")) for path in embedded)))
 

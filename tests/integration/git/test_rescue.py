@@ -369,6 +369,70 @@ def test_a_link_where_the_copy_of_the_index_was_made_is_not_written_through(
     assert [path.name for path in git.paths.tmp.iterdir() if path.name.startswith("rescue-index.")] == []
 
 
+def test_a_link_in_place_of_the_snapshot_directory_is_replaced_and_not_followed(
+    repository: Adopted, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    (home / "info").mkdir(parents=True)
+    (home / "HEAD").write_text("x")
+    git = repository.open()
+    (git.paths.tmp / "snapshot.git").symlink_to(home)
+    repository.write("file.txt", "work\n")
+
+    preserve(git, "r1", worktree=True)
+
+    assert sorted(path.name for path in home.rglob("*")) == ["HEAD", "info"]
+    assert repository.plain("show", "refs/rescue/r1/worktree:file.txt") == "work"
+
+
+@pytest.mark.parametrize("name", ["info/exclude", "info/attributes", "HEAD", "config", "index", "index.lock"])
+def test_no_file_of_the_snapshot_directory_is_written_through_a_link(
+    repository: Adopted, tmp_path: Path, name: str
+) -> None:
+    keys = tmp_path / "authorized_keys"
+    keys.write_text("operator\n")
+    git = repository.open()
+    preserve(git, "r1", worktree=True)
+    plant = git.paths.tmp / "snapshot.git" / name
+    plant.unlink(missing_ok=True)
+    plant.symlink_to(keys)
+    repository.write("file.txt", "work\n")
+
+    preserve(git, "r2", worktree=True)
+
+    assert keys.read_text() == "operator\n"
+    assert repository.plain("show", "refs/rescue/r2/worktree:file.txt") == "work"
+
+
+def test_a_snapshot_directory_that_somebody_else_wrote_in_is_made_anew(repository: Adopted) -> None:
+    git = repository.open()
+    preserve(git, "r1", worktree=True)
+    place = git.paths.tmp / "snapshot.git"
+    (place / "info" / "attributes").write_text("* ident\n")
+    (place / "config").write_text("[core]\n\tworktree = /\n")
+    (place / "commondir").write_text("/\n")
+    repository.write("file.txt", "$Id$\n")
+
+    preserve(git, "r2", worktree=True)
+
+    assert not (place / "commondir").exists()
+    assert "worktree" not in (place / "config").read_text()
+    assert repository.plain("show", "refs/rescue/r2/worktree:file.txt") == "$Id$"
+
+
+def test_an_index_of_the_snapshot_directory_that_was_exchanged_hides_no_work(repository: Adopted) -> None:
+    git = repository.open()
+    preserve(git, "r1", worktree=True)
+    index = git.paths.tmp / "snapshot.git" / "index"
+    repository.write("file.txt", "work\n")
+    there = {"GIT_DIR": str(index.parent), "GIT_OBJECT_DIRECTORY": str(git.paths.objects), "GIT_WORK_TREE": "."}
+    plain_git(repository.tree, "update-index", "--assume-unchanged", "file.txt", env=there)
+
+    preserve(git, "r2", worktree=True)
+
+    assert repository.plain("show", "refs/rescue/r2/worktree:file.txt") == "work"
+
+
 def test_an_id_that_could_leave_its_place_is_refused(repository: Adopted) -> None:
     with pytest.raises(Refused):
         preserve(repository.open(), "../heads/main", worktree=False)
