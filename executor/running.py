@@ -30,6 +30,7 @@ from executor.record.requests import RequestRow
 from executor.record.store import Store, Transaction
 from executor.record.transitions import transition
 from executor.repositories import Repositories
+from executor.stuck_trees import StuckTrees, is_concerned
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +57,7 @@ class Running:
         self._asking = asking
         self._operations = operations
         self._answers = answers
+        self._stuck = StuckTrees()
         self._unrecorded: dict[str, tuple[str, Outcome]] = {}  # repository -> the request that ended, and how
 
     def run_next(self, repo: str) -> bool:
@@ -92,6 +94,8 @@ class Running:
                 raise Refused(decision.code, decision.reason, decision.hint)
             if decision.risk is not RiskClass.READ:
                 require_space(self._config.state_dir)
+            if is_concerned(request, decision):
+                self._stuck.check(row.repo, git.paths.work_tree)
             bound: Mapping[str, str] = {}
             if isinstance(decision, Ask) and not self._operations.nothing_to_do(git, request):
                 approved = self._asking.approved(git, row, request, decision)
@@ -123,6 +127,8 @@ class Running:
         outcome = self._tried(git, row, request, decision, bound)
         if isinstance(outcome.error, Failed):  # a git that was ended leaves what it was writing, by the gigabyte
             remove_abandoned(git.paths, time.time(), older_than=0.0)
+        if is_concerned(request, decision):
+            self._stuck.note(row.repo, git.paths.work_tree, outcome)
         return outcome
 
     def _tried(

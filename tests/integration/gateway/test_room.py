@@ -1,4 +1,4 @@
-"""The host's disk stays usable, whatever an agent asks to have kept on it."""
+"""The host's disk and its time stay usable, whatever an agent asks for."""
 
 from __future__ import annotations
 
@@ -48,3 +48,15 @@ def test_a_git_that_is_ended_at_its_deadline_leaves_nothing_half_written(host: C
         assert answered(dispatcher, host, "git_add.a.flag") == ("timed_out", "timeout")
 
     assert temporary(host.state) == []
+
+
+def test_a_fifo_costs_two_deadlines_and_not_one_for_each_request(host: ConfiguredHost) -> None:
+    os.mkfifo(host.work_tree / ".gitignore")
+    with started(host, deadline_seconds=0.5) as dispatcher:
+        ends = [answered(dispatcher, host, f"git_status.s{number}.flag") for number in range(4)]
+        check = answered(dispatcher, host, "git_check.c.flag")
+        (host.work_tree / ".gitignore").unlink()
+        after = answered(dispatcher, host, "git_status.after.flag")
+
+    assert ends == [("timed_out", "timeout")] * 2 + [("refused", "work_tree_stuck")] * 2
+    assert check == after == ("succeeded", "")
