@@ -35,12 +35,16 @@ _FINAL = frozenset(f"request.{state}" for state in State if state.final)
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """A message that is sent once and never edited. `important` ones are repeated, marked, if they may be lost."""
+    """A message that is sent once and never edited. `important` ones are repeated, marked, if they may be lost.
+
+    `repeat` says that one like it may be there already.
+    """
 
     key: str
     card: Card
     important: bool = True
     silent: bool = False
+    repeat: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +70,8 @@ def next_batch(desk: Desk, after: int) -> Batch | None:
         if away > AWAY_SECONDS and len(events) == STRETCH:
             events += audit.events_since(view, events[-1].seq, AFTER_OUTAGE - STRETCH)
         rows = list(_rows(view, events))
-        shown = cards.cards_of(view, [row.id for row in rows])
-        sorted_out = _sorted_out(events, rows, {name for name, card in shown.items() if card.message_id is not None})
+        begun = set(cards.cards_of(view, [row.id for row in rows]))  # also what is just being sent for the first time
+        sorted_out = _sorted_out(events, rows, begun)
         told = [*_said_once(desk, view, events), *_in_few_words(desk, events[-1].seq, sorted_out, rows, away)]
     subjects = tuple(row.id for row in sorted_out.cards)
     routine = not subjects and not sorted_out.suspicious and all(notice.silent for notice in told)
@@ -91,11 +95,11 @@ def _rows(view: Reading, events: Sequence[Event]) -> Iterator[RequestRow]:
             yield replace(row, output=None, text="")
 
 
-def _sorted_out(events: Sequence[Event], rows: Sequence[RequestRow], shown: set[str]) -> _Sorted:
+def _sorted_out(events: Sequence[Event], rows: Sequence[RequestRow], begun: set[str]) -> _Sorted:
     """Sort requests; what ended is told where its last event stands, so that it is told once."""
     ended_here = {event.request_id for event in events if event.kind in _FINAL}
     carded = [row for row in rows if has_card(row)]
-    unseen = [row for row in carded if row.state.final and row.id not in shown]
+    unseen = [row for row in carded if row.state.final and row.id not in begun]
     suspicious = [row for row in unseen if row.state is State.REFUSED and _is_suspicious(row)]
     unseen = [row for row in unseen if row not in suspicious]
     too_many = unseen if len(unseen) > ENDED_AT_ONCE else []

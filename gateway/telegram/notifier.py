@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections.abc import Coroutine
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -27,7 +28,7 @@ from gateway.telegram.outgoing import Delivered, Kind, Outcome, Outgoing, Priori
 from gateway.telegram.place_in_chat import PlaceInChat
 from gateway.telegram.send import Delivery
 
-LOOK_SECONDS = 20.0  # at the latest, whatever was heard of
+LOOK_SECONDS = 60.0  # at the latest, whatever was heard of
 ONCE_MORE_SECONDS = 1.0  # after news
 GATHER_SECONDS = 0.1  # after the first news, for what comes with it
 ROUTINE_SECONDS = 30.0  # between two messages that only tell of routine
@@ -168,9 +169,9 @@ class Notifier:
 
     async def _tell(self, notice: Notice) -> None:
         outcome = await self._send(notice, Priority.ROUTINE if notice.silent else Priority.CARD, None)
-        if isinstance(outcome, Vanished):
+        if isinstance(outcome, Vanished | Uncertain):
             self._hold(notice.key, outcome)
-            self._untold.append(notice)
+            self._untold.append(replace(notice, repeat=notice.repeat or isinstance(outcome, Uncertain)))
 
     async def _send(self, notice: Notice, priority: Priority, reply_to: int | None) -> Outcome:
         keyboard = await self._desk.call(standing.keyboard, self._desk, notice.key, notice.card)
@@ -185,6 +186,7 @@ class Notifier:
             reply_to=reply_to,
             silent=notice.silent,
             important=notice.important,
+            repeat=notice.repeat,
         )
         outcome = await self._outcome(item, priority)
         if isinstance(outcome, Delivered):

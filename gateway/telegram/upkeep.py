@@ -27,7 +27,7 @@ from gateway.telegram.unreachable import Reach, Waiting, hopeless
 ROUND_SECONDS = 15.0
 REMIND_SHARE = 0.2  # of the time there was to answer
 REMIND_MOST = 600.0  # s before the end, at the most
-_ANCHORED, _TIDIED = "anchored", "tidied"  # the day on which it was done last
+_DAY = "day"  # on which the end of the log was posted last
 
 
 class Upkeep:
@@ -38,6 +38,8 @@ class Upkeep:
         self._alerts = Alerts()
         self._looked_at: dict[str, str] = {}  # repository -> the request that was last looked at
         self._number = 0
+        self._end = -1  # number of the last event at the last look
+        self._day = ""
 
     async def run(self) -> None:
         """Make rounds until cancelled; what fails in one is logged and done in the next."""
@@ -49,21 +51,29 @@ class Upkeep:
             await self._clock.sleep(ROUND_SECONDS)
 
     async def round(self) -> None:
-        """Do all that is due now."""
-        await self._desk.call(end_hopeless, self._desk, self._reach())
-        for asked, message_id in await self._desk.call(due_reminders, self._desk):
-            left = _seconds_left(asked, datetime.now(UTC))
-            card = reminder(self._desk.place, asked, left)
-            self._say(Notice(f"_reminder:{asked.approval.id}", card), Priority.APPROVAL, message_id)
+        """Do all that is due now. Where nothing happened and nobody waits, the record is only glanced at."""
         for alert in self._alerts.observe(self._desk.troubles(), self._clock.monotonic()):
             self._tell(alert)
-        for repo, findings in await self._desk.call(newly_stuck, self._desk, self._looked_at):
-            self._number += 1
-            key = f"_stuck:{self._number}:{timestamp(datetime.now(UTC))}"
-            self._say(Notice(key, notices.recover_offer(self._desk.place, repo, findings)))
-        if anchor := await self._desk.call(daily, self._desk):
-            today = timestamp(datetime.now(UTC))[:10]
-            self._say(Notice(f"_anchor:{today}", anchor, silent=True), Priority.ROUTINE)
+        end, anyone_waits = await self._desk.call(glance, self._desk)
+        if anyone_waits:
+            await self._desk.call(end_hopeless, self._desk, self._reach())
+            await self._remind()
+        if end != self._end:
+            self._end = end
+            for repo, findings in await self._desk.call(newly_stuck, self._desk, self._looked_at):
+                self._number += 1
+                key = f"_stuck:{self._number}:{timestamp(datetime.now(UTC))}"
+                self._say(Notice(key, notices.recover_offer(self._desk.place, repo, findings)))
+        today = timestamp(datetime.now(UTC))[:10]
+        if today != self._day:
+            self._day = today
+            if anchor := await self._desk.call(daily, self._desk, today):
+                self._say(Notice(f"_anchor:{today}", anchor, silent=True), Priority.ROUTINE)
+
+    async def _remind(self) -> None:
+        for asked, message_id in await self._desk.call(due_reminders, self._desk):
+            card = reminder(self._desk.place, asked, _seconds_left(asked, datetime.now(UTC)))
+            self._say(Notice(f"_reminder:{asked.approval.id}", card), Priority.APPROVAL, message_id)
 
     def _say(self, notice: Notice, priority: Priority = Priority.CARD, reply_to: int | None = None) -> None:
         """Put it into the queue, and do not wait for Telegram."""
@@ -127,17 +137,20 @@ def end_hopeless(desk: Desk, reach: Reach) -> None:
         desk.dispatcher.answer(request_id)
 
 
-def daily(desk: Desk) -> Card | None:
+def glance(desk: Desk) -> tuple[int, bool]:
+    """Return the number of the last event, and whether anything waits for operators."""
+    with desk.store.reading() as view:
+        return audit.head(view).seq, bool(approvals.pending(view))
+
+
+def daily(desk: Desk, today: str) -> Card | None:
     """Once a day return the end of the audit log, to be posted, and forget what is too old to be pressed."""
     with desk.store.transaction() as tx:
-        today = tx.at[:10]
-        if cards.state(tx, _TIDIED) != today:
-            cards.note(tx, _TIDIED, today)
-            moment = datetime.fromisoformat(tx.at) - timedelta(days=desk.settings.retention_days)
-            cards.forget_before(tx, timestamp(moment))
-        if cards.state(tx, _ANCHORED) == today:
+        if cards.state(tx, _DAY) == today:
             return None
-        cards.note(tx, _ANCHORED, today)
+        cards.note(tx, _DAY, today)
+        moment = datetime.fromisoformat(tx.at) - timedelta(days=desk.settings.retention_days)
+        cards.forget_before(tx, timestamp(moment))
     with desk.store.reading() as view:
         return notices.anchor(desk.place, audit.head(view))
 
