@@ -103,12 +103,15 @@ class Dispatcher:
             self._answers.log()
         return worked
 
-    def recover(self) -> None:
+    def recover(self, *, after_order: bool = False) -> None:
         """At start, before anything else: find out what an earlier process left, and answer for it.
 
         What was running is interrupted (what only reads is queued again), what was claimed is taken up, and the
-        newest results are written anew. With the shared directory missing this is done when it is back.
+        newest results are written anew. With the shared directory missing this is done when it is back. `after_order`
+        says that the earlier process ended in order, a minute ago by cron: then there is nothing to tell or to find.
         """
+        if after_order:
+            return
         with self.store.transaction() as tx:
             found = recover_after_crash(tx, _changes_nothing)
             tx.append("gateway.started", data=self._start_report())

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 from gateway import wiring
+from gateway.schedule.jobs import PERIODS
 from gateway.schedule.pickup import act_on_word
 from gateway.settings_model import Settings
 from gateway.single import alone
 
+_ORDERLY = "tick.orderly"  # in the state directory while the last tick ended in order; since when, by its time
+_TIDIED = "tick.tidied"  # when a tick last removed what is old
+
 
 def tick(settings: Settings, wait_seconds: float) -> None:
-    """Take every flag that is there, run what is queued, expire, tidy up, and say how things are.
+    """Take every flag that is there, run what is queued, expire, tidy up now and then, and say how things are.
 
     Raise Busy if another process serves this state directory (a `run`, or a `tick` that does not end in time).
     """
     with alone(settings.state_dir, "tick", wait_seconds):
+        orderly = settings.state_dir / _ORDERLY
         dispatcher = wiring.dispatcher(settings)
         try:
-            dispatcher.recover()
+            dispatcher.recover(after_order=orderly.exists())
+            orderly.unlink(missing_ok=True)
             act_on_word(dispatcher, settings.state_dir)
             dispatcher.expire()
             going = True
@@ -26,7 +35,20 @@ def tick(settings: Settings, wait_seconds: float) -> None:
                     while dispatcher.run_next(repository):
                         going = True
                 going = going and dispatcher.more_waiting()
-            dispatcher.retention()
+            if _is_due(settings.state_dir / _TIDIED, PERIODS["retention"]):
+                dispatcher.retention()
             dispatcher.publish_capabilities()
+            orderly.touch(mode=0o600)
         finally:
             dispatcher.close()
+
+
+def _is_due(stamp: Path, period: float) -> bool:
+    """Return whether `period` seconds have gone since `stamp` was last touched, and touch it if so."""
+    try:
+        if 0 <= time.time() - stamp.stat().st_mtime < period:
+            return False
+    except FileNotFoundError:
+        pass  # never yet
+    stamp.touch(mode=0o600)
+    return True

@@ -48,7 +48,7 @@ from executor.sandbox.process import ProcessRunner
 __all__ = ["AdoptionPlan", "AdoptionReport", "adopt", "plan_adoption"]
 
 CHECK_SECONDS = 1800.0  # for checking all objects of a large repository
-_REFRESH_SECONDS = 600.0
+_REFRESH_SECONDS = 60.0  # only spares the first status some work
 
 
 def adopt(plan: AdoptionPlan, runner: ProcessRunner, *, deadline: float = CHECK_SECONDS) -> AdoptionReport:

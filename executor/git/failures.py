@@ -218,5 +218,5 @@ def timeout(arguments: Sequence[str], seconds: float, *, remote: bool) -> TimedO
         else "A FIFO in place of a file can cause this; for a very large tree an operator can set "
         "GATEWAY_DEADLINE_SECONDS."
     )
-    what = f"git {arguments[0] if arguments else ''}".strip()
+    what = f"git {next((word for word in arguments if not word.startswith('-')), '')}".strip()
     return TimedOut("remote_timeout" if remote else "timeout", f"{what} was ended after {seconds:g} seconds.", hint)

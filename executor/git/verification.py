@@ -28,7 +28,7 @@ def verify(git: Git, command: Command, before: Before) -> Verified:
     if seen is not None:
         found["effect"] = seen
         if not seen:
-            found["why"] = f"git reported success, but what {command.subcommand} asks for was not found afterwards"
+            found["why"] = f"what {command.subcommand} asks for was not found afterwards, whatever git reported"
     return found
 
 
