@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from executor.errors import Failed, Refused
 from executor.git.failures import failure
+from executor.git.inner_files import SMALL, read_inner
 from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import (
     Head,
@@ -93,7 +94,7 @@ def _basis(git: Git) -> _Basis:
     at, going_on = head(git), in_progress(git)
     parents = [at.commit] if at.commit else []
     if going_on == "merge":
-        parents += (git.paths.local / "MERGE_HEAD").read_text().split()
+        parents += text(read_inner(git.paths.local, "MERGE_HEAD", SMALL) or b"").split()
     author = _author(git, "CHERRY_PICK_HEAD") if going_on == "cherry-pick" else {}
     return _Basis(at, index_tree(git), tuple(parents), author, going_on)
 

@@ -3,7 +3,6 @@ approved is what is there."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from executor.errors import Failed, Refused
 from executor.git.bringing_in import what_comes
 from executor.git.coming_files import coming_gitlinks, replaced_submodules
 from executor.git.index_draft import refuse_gitlinks
+from executor.git.inner_files import INDEX_BYTES, copy_inner
 from executor.git.push_plan import NEW, OLD
 from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve
 from executor.git.reports import listing
@@ -115,7 +115,7 @@ def backed_out(git: Git, *, allowed: bool = False) -> Iterator[None]:
     real, kept = git.paths.local / "index", git.paths.tmp / "index.before"
     kept.unlink(missing_ok=True)
     if real.exists():
-        shutil.copy2(real, kept)  # with its time, see index_draft
+        copy_inner(git.paths.local, "index", kept, INDEX_BYTES)  # with its time, see index_draft
     known, at = set(index_gitlinks(git)), head(git)
     try:
         yield

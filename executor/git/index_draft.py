@@ -7,12 +7,12 @@ run). In a copy that does no harm, and a process killed half-way leaves the inde
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from executor.errors import Failed, Refused
+from executor.git.inner_files import INDEX_BYTES, copy_inner
 from executor.git.questions import index_gitlinks
 from executor.git.reports import listing
 from executor.git.repository import Git
@@ -34,7 +34,7 @@ def draft_index(git: Git) -> Iterator[Path]:
     before = _identity(real)
     if before is not None:
         # With its time: git takes an entry for unchanged when it is older than the index file ("racy git").
-        shutil.copy2(real, draft)
+        copy_inner(git.paths.local, "index", draft, INDEX_BYTES)
     known = index_gitlinks(git)
     if not git.submodules:
         refuse_gitlinks(known)

@@ -85,6 +85,19 @@ def write_inner(root: Path, name: str, content: bytes) -> None:
             raise special(name) from error
 
 
+def copy_inner(root: Path, name: str, target: Path, limit: int) -> None:
+    """Make `target`, a new file in a directory of ours, a copy of `name` below `root`, with its time.
+
+    Raises as `read_inner`, and FileExistsError.
+    """
+    with opened(root, name) as file, directory(target.parent) as within:
+        if file is None:
+            raise FileNotFoundError(name)
+        found = os.fstat(file)
+        _write_scratch(within, target.name, content_of(file, name, limit))
+        os.utime(target.name, ns=(found.st_mtime_ns, found.st_mtime_ns), dir_fd=within, follow_symlinks=False)
+
+
 @contextmanager
 def scratch_name(place: Path, name: str) -> Iterator[Path]:
     """Give a path in the directory `place` for git to make a file at; it and git's lock of it go afterwards.
@@ -106,8 +119,15 @@ def scratch_file(place: Path, name: str, content: bytes) -> Iterator[Path]:
     """The same with a file that is there already."""
     with scratch_name(place, name) as path:
         with directory(place) as within:
-            write_new(within, path.name, content)
+            _write_scratch(within, path.name, content)
         yield path
+
+
+def _write_scratch(within: int, name: str, content: bytes) -> None:
+    """Make a new file that need not outlive a crash, so nobody waits for the disk."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    with open(os.open(name, flags, 0o600, dir_fd=within), "wb") as file:
+        file.write(content)
 
 
 def remove_inner(root: Path, name: str) -> None:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from executor.git.inner_files import SMALL, read_inner
 from executor.git.lock_files import LockFile, find_locks
 from executor.git.questions import (
     HEADS,
@@ -100,12 +101,12 @@ def _activity(git: Git) -> Activity | None:
     todo = directory / "sequencer" / "todo"  # between two picks there is no CHERRY_PICK_HEAD
     if not todo.is_file():
         return None
-    return Activity.REVERT if todo.read_bytes().startswith(b"revert") else Activity.CHERRY_PICK
+    return Activity.REVERT if _line(directory, "sequencer/todo").startswith("revert") else Activity.CHERRY_PICK
 
 
 def _returns_to(directory: Path, activity: Activity | None, branches: Mapping[str, str]) -> str | None:
     if activity is Activity.BISECT:
-        return _line(directory / "BISECT_START").removeprefix(HEADS) or None
+        return _line(directory, "BISECT_START").removeprefix(HEADS) or None
     if activity is Activity.REBASE:
         name = _rebase_note(directory, "head-name")
         if name:
@@ -117,7 +118,7 @@ def _returns_to(directory: Path, activity: Activity | None, branches: Mapping[st
 
 
 def _rebase_note(directory: Path, name: str) -> str:
-    return _line(directory / "rebase-merge" / name) or _line(directory / "rebase-apply" / name)
+    return _line(directory, f"rebase-merge/{name}") or _line(directory, f"rebase-apply/{name}")
 
 
 def _is_broken(directory: Path, activity: Activity | None) -> bool:
@@ -126,11 +127,11 @@ def _is_broken(directory: Path, activity: Activity | None) -> bool:
     if activity not in (Activity.REBASE, Activity.AM):
         return False
     there = next((name for name in _NEEDED if (directory / name).exists()), "rebase-merge")
-    return not all(_line(directory / there / name) for name in _NEEDED[there])
+    return not all(_line(directory, f"{there}/{name}") for name in _NEEDED[there])
 
 
-def _line(path: Path) -> str:
-    return text(path.read_bytes()).strip() if path.is_file() else ""
+def _line(directory: Path, name: str) -> str:
+    return text(read_inner(directory, name, SMALL) or b"").strip()
 
 
 def _remote_branches(tracking: Collection[str], names: Collection[str]) -> frozenset[tuple[str, str]]:

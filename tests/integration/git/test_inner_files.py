@@ -9,6 +9,7 @@ import pytest
 from repos import adopted_repository
 
 from executor.errors import Failed, Refused
+from executor.git.index_draft import draft_index
 from executor.git.inner_files import files_below, read_inner, remove_inner, scratch_file, write_inner
 from executor.git.transfer import fetch
 
@@ -109,3 +110,15 @@ def test_a_fetch_writes_through_no_link_in_the_local_repository(tmp_path: Path, 
 
     assert secret.read_text() == "CANARY\n"
     assert not (git.paths.transfer / name).exists() or "CANARY" not in (git.paths.transfer / name).read_text()
+
+
+def test_the_index_is_not_copied_through_a_link(tmp_path: Path, secret: Path) -> None:
+    git = adopted_repository(tmp_path).open()
+    (git.paths.local / "index").unlink()
+    (git.paths.local / "index").symlink_to(secret)
+
+    with pytest.raises(Refused) as refused, draft_index(git):
+        pass
+
+    assert refused.value.code == "git_dir_special"
+    assert not (git.paths.tmp / "index.draft").exists()
