@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from gateway import wiring
-from gateway.schedule.jobs import PERIODS
+from gateway.schedule.heartbeat import PERIODS
 from gateway.schedule.pickup import act_on_word
 from gateway.settings_model import Settings
 from gateway.single import alone
