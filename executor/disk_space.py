@@ -14,7 +14,8 @@ _MOST = 5 * 1000**3  # 2 % of a large disk is more than anybody has to keep free
 
 def floor(total: int) -> int:
     """Given a file system's size, return how much of it has to be free (bytes)."""
-    return max(_LEAST, min(int(total * _SHARE), _MOST))
+    least = min(_LEAST, total // 10)  # a file system of its own for the state may be small
+    return max(least, min(int(total * _SHARE), _MOST))
 
 
 def require_space(directory: Path) -> None:

@@ -16,10 +16,10 @@ MB, GB = 1000**2, 1000**3
 
 @pytest.mark.parametrize(
     ("total", "least"),
-    [(1 * GB, 200 * MB), (100 * GB, 2 * GB), (10_000 * GB, 5 * GB)],
-    ids=["small", "usual", "large"],
+    [(60 * MB, 6 * MB), (5 * GB, 200 * MB), (100 * GB, 2 * GB), (10_000 * GB, 5 * GB)],
+    ids=["tiny", "small", "usual", "large"],
 )
-def test_two_percent_stay_free_but_never_less_than_200_mb_nor_more_than_5_gb(total: int, least: int) -> None:
+def test_two_percent_stay_free_at_least_200_mb_or_a_tenth_and_at_most_5_gb(total: int, least: int) -> None:
     assert floor(total) == least
 
 
@@ -27,7 +27,7 @@ def test_two_percent_stay_free_but_never_less_than_200_mb_nor_more_than_5_gb(tot
 def test_below_the_floor_a_change_is_refused(
     free_mb: int, enough: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    disk = SimpleNamespace(f_bavail=free_mb, f_frsize=MB, f_blocks=1000)
+    disk = SimpleNamespace(f_bavail=free_mb, f_frsize=MB, f_blocks=5000)
     monkeypatch.setattr(os, "statvfs", lambda _path: disk)
 
     if enough:
