@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import shutil
 
 from executor.errors import Failed, Problem
 from executor.git.drift import Binding, drift
 from executor.git.guards import ALL_TREE
 from executor.git.head_use import builds_on_head
+from executor.git.inner_files import INDEX_BYTES, copy_inner
 from executor.git.push_plan import HEADS, NEW, OLD, TAGS, Wanted
 from executor.git.pushing import local_commit, remote_of
 from executor.git.questions import (
@@ -237,8 +237,9 @@ def _bind_all_changes(found: _Gathering) -> None:
         found.unbound[_FILES] = None  # it will be refused; git must not look into nested repositories for this
         return
     draft = git.paths.tmp / "index.binding"
+    draft.unlink(missing_ok=True)  # of a killed process
     try:
-        shutil.copy2(git.paths.local / "index", draft)
+        copy_inner(git.paths.local, "index", draft, INDEX_BYTES)
         git.local(["add", "--update", "--", ":/"], contact=Contact.READ, index=draft)
         found.name(ALL_TREE, index_tree(git, draft))
     except (FileNotFoundError, Problem):

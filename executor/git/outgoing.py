@@ -1,8 +1,8 @@
 """Whether the commits that a push would publish seem to hold a secret.
 
 Every commit is looked at, not only what they come to: a secret that a later commit takes away again is published all
-the same. The remote is not asked; what it has is what the transfer repository remembers of that one remote. Tracking
-refs of the local repository have no say: one that was planted there would hide what is published.
+the same. What the remote has is what it says itself: a tracking ref that was planted, before adoption or later, would
+hide what is published.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from executor.git.pushing import remote_of
 from executor.git.questions import HEADS, resolve, text
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
-from executor.git.transfer import tracked
+from executor.git.transfer import ls_remote
 from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS
 
 LESS_KNOWN = ("--ignore-missing", "--stdin")  # there may be too many for a command line, and some may not be here
+# A file must not escape the look by its size; what makes the patch too large is said (INCOMPLETE).
+_DIFF_LARGE = {"GIT_CONFIG_PARAMETERS": "'core.bigFileThreshold=1g'"}
 COMMITS_LIMIT = 2_000  # commits whose changes are looked at
 
 
 def outgoing_secret(git: Git, branch: str | None) -> str | None:
     """Return what seems to be secret in the commits of `branch` that its remote lacks, in words, or None.
 
-    A branch that is not there holds none. Where not all could be looked at the words say so. Raises Failed, also
-    `no_remote`.
+    A branch that is not there holds none. Where not all could be looked at the words say so. Raises Failed:
+    `no_remote`, or a code of `failures` where the remote cannot be asked.
     """
     if branch is None:
         return None
     tip = resolve(git, HEADS + branch)
     if tip is None:
         return None
-    found = commit_secrets(git, tip, tracked(git, remote_of(git, branch)).values())
+    found = commit_secrets(git, tip, ls_remote(git, remote_of(git, branch)).values())
     if not found:
         return None
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
@@ -77,6 +79,7 @@ def _patch(git: Git, commits: Sequence[str]) -> bytes:
         ["diff-tree", "--stdin", "--root", "-r", "--cc", "--unified=0", "--no-commit-id", *PATCH],
         stdin="".join(f"{commit}\n" for commit in commits).encode(),
         index=git.paths.tmp / NO_INDEX,
+        env=_DIFF_LARGE,
         deadline=PATCH_SECONDS,
         exact=True,
     ).stdout
