@@ -20,7 +20,7 @@ from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS
 
 LESS_KNOWN = ("--ignore-missing", "--stdin")  # there may be too many for a command line, and some may not be here
 # A file must not escape the look by its size; what makes the patch too large is said (INCOMPLETE).
-_DIFF_LARGE = {"GIT_CONFIG_PARAMETERS": "'core.bigFileThreshold=1g'"}
+_DIFF_LARGE = ("-c", "core.bigFileThreshold=1g")
 COMMITS_LIMIT = 2_000  # commits whose changes are looked at
 
 
@@ -76,10 +76,9 @@ def less(known: Iterable[str]) -> bytes:
 def _patch(git: Git, commits: Sequence[str]) -> bytes:
     """Return the changes of each commit; of a merge what differs from all its parents."""
     return git.local(
-        ["diff-tree", "--stdin", "--root", "-r", "--cc", "--unified=0", "--no-commit-id", *PATCH],
+        [*_DIFF_LARGE, "diff-tree", "--stdin", "--root", "-r", "--cc", "--unified=0", "--no-commit-id", *PATCH],
         stdin="".join(f"{commit}\n" for commit in commits).encode(),
         index=git.paths.tmp / NO_INDEX,
-        env=_DIFF_LARGE,
         deadline=PATCH_SECONDS,
         exact=True,
     ).stdout
