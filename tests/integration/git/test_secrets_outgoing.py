@@ -31,7 +31,7 @@ def counted(git: Git) -> Iterator[list[str]]:
     real = git._runner.run
 
     def run(argv: tuple[str, ...], **how: object) -> object:
-        started.append(argv[1])
+        started.extend(word for word in argv[1:] if word in ("diff-tree", "rev-list"))
         return real(argv, **how)  # type: ignore[arg-type]
 
     git._runner.run = run  # type: ignore[method-assign,assignment]
