@@ -46,6 +46,7 @@ class Pickup:
         self._sweep = False
         self._swept = time.monotonic()  # when a sweep was last begun
         self._left_behind = False  # a sweep found no room for all it saw
+        self._retry = SETTLED_SECONDS  # until the sweep after a take that fails, doubling
         self._something = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pickup")
 
@@ -81,7 +82,8 @@ class Pickup:
         while True:
             due = self._swept + self._backstop - time.monotonic()
             try:
-                await asyncio.wait_for(self._something.wait(), max(0.0, due))
+                async with asyncio.timeout(max(0.0, due)):  # wait_for can lose a cancellation that comes with news
+                    await self._something.wait()
             except TimeoutError:
                 logger.warning("no sweep for {:.0f} s: the scheduler is late, the sweep is not", self._backstop)
                 self._heartbeat.trouble(SWEEP, "missed")
@@ -98,12 +100,15 @@ class Pickup:
         loop = asyncio.get_running_loop()
         try:
             taken, repositories = await loop.run_in_executor(self._thread, self._take, names, sweep)
-        except Exception as error:  # noqa: BLE001 (what waits is still there at the next sweep)
+        except Exception as error:  # noqa: BLE001 (what was named is still there, or in the dispatcher's hands)
             bug = None if isinstance(error, Problem) else error
-            logger.opt(exception=bug).error("flags cannot be taken, the next sweep tries again: {}", error)
+            logger.opt(exception=bug).error("flags cannot be taken, tried again in {:.0f} s: {}", self._retry, error)
             self._heartbeat.trouble(SWEEP, "failed")
+            loop.call_later(self._retry, self.sweep_soon)  # the names are forgotten, and so is whom to wake
+            self._retry = min(2 * self._retry, SWEEP_SECONDS)
             await asyncio.sleep(1.0)  # whatever is wrong, it is not to be met thousands of times a second
             return
+        self._retry = SETTLED_SECONDS
         if sweep:
             self._heartbeat.completed(SWEEP)
         if self._left_behind and taken:  # there was room: go on at once (B12)

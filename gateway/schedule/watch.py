@@ -25,6 +25,7 @@ _LOSSES = Mask.DELETE_SELF | Mask.MOVE_SELF | Mask.UNMOUNT | Mask.IGNORED
 _REPLACEMENTS = Mask.CREATE | Mask.DELETE | Mask.MOVE
 _EVENTS_AT_ONCE = 256  # of the longest names: a buffer of 70 KB
 LOST_RETRY_SECONDS = 2.0  # how often a directory that is gone is looked for
+NONE_RETRY_SECONDS = 10.0  # how often inotify is asked for where there is none to be had
 
 
 class Watcher:
@@ -50,22 +51,29 @@ class Watcher:
         self.problem = "the shared directory is not watched yet"  # why there are no hints; empty when there are
 
     async def run(self) -> None:
-        """Watch until cancelled; return at once, having said so, where the system has no inotify to give."""
-        try:
-            inotify = Inotify(cache_size=_EVENTS_AT_ONCE)
-        except OSError as error:  # EMFILE: the user's limit of instances
-            self._lost(f"inotify is not available ({error.strerror})")
-            return
+        """Watch until cancelled; where the system has no inotify to give, say so and ask again until it has."""
+        while (inotify := self._open()) is None:  # noqa: ASYNC110 (nobody tells when there is one)
+            await asyncio.sleep(NONE_RETRY_SECONDS)
         with inotify:
             self._add(inotify, self._word, Mask.CLOSE_WRITE)
             while True:
                 if self._watch is None:
                     self._attach(inotify)
                 try:
-                    event = await asyncio.wait_for(inotify.get(), None if self._watch else LOST_RETRY_SECONDS)
+                    # wait_for can lose a cancellation that comes with an event
+                    async with asyncio.timeout(None if self._watch else LOST_RETRY_SECONDS):
+                        event = await inotify.get()
                 except TimeoutError:
+                    self._word_came()  # it may have: what is read as the time runs out is lost
                     continue
                 self._handle(event)
+
+    def _open(self) -> Inotify | None:
+        try:
+            return Inotify(cache_size=_EVENTS_AT_ONCE)
+        except OSError as error:  # EMFILE: the user's limit of instances, which others use up and give back
+            self._lost(f"inotify is not available ({error.strerror})")
+            return None
 
     def check(self) -> None:
         """Notice that another directory now stands under the watched name (a mount makes no event)."""

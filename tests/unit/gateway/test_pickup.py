@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
 from recording_dispatcher import RecordingDispatcher, until
 
 from gateway.schedule import word
@@ -131,6 +132,40 @@ def test_a_failing_take_is_tried_again_and_counted(tmp_path: Path) -> None:
             dispatcher.fail = None
             await until(lambda: dispatcher.sweeps >= 2)
             assert pickup.heartbeat_seen.as_data()["troubles"]["sweep failed"] == 1
+
+    asyncio.run(scenario())
+
+
+def test_a_flag_whose_take_failed_is_looked_for_soon_and_not_at_the_next_full_minute(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.queues["shop"].append(lambda: None)
+        dispatcher.fail = RuntimeError("the database is busy")
+        async with picking(dispatcher, tmp_path) as pickup:
+            pickup.arrived(b"git_status.flag")
+            await until(lambda: dispatcher.taken)
+            dispatcher.fail = None
+            await until(lambda: pickup.queued_seen == ["shop"])
+        assert dispatcher.taken == [[b"git_status.flag"], None]
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("passes", range(5))
+def test_being_told_to_end_is_heard_also_in_the_moment_in_which_a_flag_arrives(tmp_path: Path, passes: int) -> None:
+    async def scenario() -> None:
+        pickup = Pickup(RecordingDispatcher(), tmp_path, Heartbeat({}), queued=print, stuck=print)
+        task = asyncio.create_task(pickup.run())
+        await asyncio.sleep(0.01)  # until it waits
+        pickup.arrived(b"git_status.flag")
+        for _ in range(passes):
+            await asyncio.sleep(0)
+        task.cancel()
+        try:
+            await until(task.done)
+        finally:
+            task.cancel()
+            pickup.close()
 
     asyncio.run(scenario())
 

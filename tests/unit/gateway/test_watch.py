@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from asyncinotify import Event, Mask
+from asyncinotify import Event, Inotify, Mask
 from recording_dispatcher import until
 
 from gateway.schedule import watch, word
@@ -142,17 +142,50 @@ def test_a_decision_on_the_command_line_is_heard(places: tuple[Path, Path]) -> N
     asyncio.run(scenario())
 
 
-def test_d01_without_inotify_the_watcher_says_so_and_ends(
+def test_d01_without_inotify_the_watcher_says_so_and_begins_when_there_is_one(
     places: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def unavailable(**_: object) -> None:
-        raise OSError(24, "Too many open files")
+    real, refused = watch.Inotify, 0
 
-    monkeypatch.setattr(watch, "Inotify", unavailable)
+    def scarce(**options: int) -> Inotify:
+        nonlocal refused
+        if refused < 2:
+            refused += 1
+            raise OSError(24, "Too many open files")
+        return real(**options)
+
+    monkeypatch.setattr(watch, "Inotify", scarce)
+    monkeypatch.setattr(watch, "NONE_RETRY_SECONDS", 0.01)
 
     async def scenario() -> None:
-        watcher = Watcher(*places, arrived=print, word_came=print, missed=print)
-        await watcher.run()
-        assert watcher.problem == "inotify is not available (Too many open files)"
+        async with watching(*places) as (watcher, heard):
+            await until(lambda: watcher.problem == "inotify is not available (Too many open files)")
+            await until(lambda: not watcher.problem)
+            assert heard.missed == 1  # what arrived meanwhile
+
+    asyncio.run(scenario())
+
+
+@pytest.mark.parametrize("passes", range(5))
+def test_being_told_to_end_is_heard_also_in_the_moment_in_which_word_comes(
+    places: tuple[Path, Path], passes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watch, "LOST_RETRY_SECONDS", 60.0)
+
+    async def scenario() -> None:
+        shared, state = places
+        shared.rmdir()
+        heard = Heard()
+        watcher = Watcher(shared, state, arrived=heard.names.append, word_came=heard.wakes, missed=heard.misses)
+        task = asyncio.create_task(watcher.run())
+        await until(lambda: "cannot be watched" in watcher.problem)
+        word.send(state, "fix-1")
+        for _ in range(passes):
+            await asyncio.sleep(0)
+        task.cancel()
+        try:
+            await until(task.done)
+        finally:
+            task.cancel()
 
     asyncio.run(scenario())
