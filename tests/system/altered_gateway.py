@@ -10,7 +10,8 @@ from executor import asking, facts, intake
 from executor.dispatch import Dispatcher
 from executor.errors import Failed
 from gateway.cli import main
-from gateway.schedule import heartbeat
+from gateway.schedule import heartbeat, jobs
+from gateway.schedule.pickup import Pickup
 
 
 def hurried() -> None:
@@ -56,7 +57,24 @@ def blind() -> None:
     _fails(facts, "local_branches", Failed("git_failed", "git fails here", "mend it"), lambda _git: True)
 
 
-CHANGES = {"hurried": hurried, "forgetful": forgetful, "buggy": buggy, "blind": blind}
+def unscheduled() -> None:
+    """The scheduler cannot be started."""
+    _fails(jobs, "schedule", RuntimeError("no scheduler"), lambda _duties: True)
+
+
+def short_lived() -> None:
+    """Taking flags ends for good with the first one that is told of: everything else is at work by then."""
+    _fails(Pickup, "_round", RuntimeError("no pick-up any more"), lambda pickup: bool(pickup._names))
+
+
+CHANGES = {
+    "hurried": hurried,
+    "forgetful": forgetful,
+    "buggy": buggy,
+    "blind": blind,
+    "unscheduled": unscheduled,
+    "short-lived": short_lived,
+}
 
 if __name__ == "__main__":
     CHANGES[sys.argv[1]]()

@@ -32,6 +32,11 @@ class OpsChat:
             "GATEWAY_TELEGRAM_API_URL": self.api.url,
         }
 
+    def polls(self) -> bool:
+        """Whether the bot has asked for updates."""
+        with self.api.lock:
+            return any(call.method == "getUpdates" for call in self.api.calls)
+
     def messages(self, *parts: str) -> list[Shown]:
         """Return the bot's messages that hold all these parts, oldest first."""
         with self.api.lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -10,18 +11,31 @@ from pathlib import Path
 
 import pytest
 from bot_api import error
-from served_host import HURRIED, ServedHost, until
+from served_host import ALTERED, HURRIED, ServedHost, until
 from telegram_chat import OpsChat, ops_chat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 APPROVE = "✅ Approve"
+EXIT_BUG = 70
+# What Python and asyncio write when something was torn down the wrong way round, and the start of any error.
+_NOISE = re.compile(r"\w*Warning\b|never awaited|was destroyed|never retrieved|event loop|Unclosed|Traceback")
 
 
 @pytest.fixture
 def chat(host: ServedHost) -> Iterator[OpsChat]:
     with ops_chat(host) as chat:
         yield chat
+
+
+def noise(log: str) -> list[str]:
+    """Return what a log has that an orderly end leaves none of."""
+    return _NOISE.findall(log)
+
+
+def scheduled(host: ServedHost) -> bool:
+    """Whether the scheduler has run the job that writes this file."""
+    return (host.shared / "gateway.json").exists()
 
 
 def test_without_a_token_nothing_of_the_chat_is_loaded() -> None:
@@ -45,6 +59,40 @@ def test_a05_the_host_serves_without_telegram_and_joins_it_later(host: ServedHos
         host.in_state("tag-1", "succeeded")
         chat.card("tag-1", "Done")
         assert len(chat.messages("Request tag-1")) == 1
+
+
+def test_a07_the_bot_and_the_scheduler_share_a_loop_and_end_on_sigterm_without_a_warning(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    with host.running(PYTHONWARNINGS="always") as gateway:
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        chat.card("tag-1", "Approve?")
+        until(lambda: scheduled(host) and chat.polls(), "the scheduler at work and the bot listening")
+        assert gateway.stop() == 0
+        assert gateway.log.rstrip().endswith("stopped")
+        assert noise(gateway.log) == []
+
+
+def test_a08_a_start_without_a_scheduler_ends_at_once_and_with_that_error_alone(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    gateway = host.start(ALTERED, "unscheduled", "run", PYTHONWARNINGS="always")
+    assert gateway.ends() == EXIT_BUG
+    assert "RuntimeError: no scheduler" in gateway.log
+    assert noise(gateway.log) == ["Traceback"]
+
+
+def test_a08_what_fails_once_the_bot_listens_ends_it_all_in_order_and_with_that_error_alone(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    with host.running(ALTERED, "short-lived", "run", PYTHONWARNINGS="always") as gateway:
+        until(chat.polls, "the bot listening")
+        host.raise_flag("git_status.s1.flag")
+        assert gateway.ends() == EXIT_BUG
+        assert "RuntimeError: no pick-up any more" in gateway.log
+        assert noise(gateway.log) == ["Traceback"]
+    with host.running():
+        assert host.in_state("s1", "succeeded")["state"] == "succeeded"
 
 
 def test_a23_a_bot_that_was_kicked_out_leaves_the_gateway_at_work(host: ServedHost, chat: OpsChat) -> None:

@@ -201,6 +201,24 @@ def test_a26_a_stranger_is_told_no_reported_and_changes_nothing(host: ServedHost
     assert [event["data"]["user"] for event in host.events() if event["kind"] == "chat.stranger"] == [66]
 
 
+def test_a33_two_commands_that_begin_alike_for_a_long_way_are_two_approvals(host: ServedHost, chat: OpsChat) -> None:
+    alike = f"git tag -a -m '{'the same words and ' * 40}"
+    assert len(alike) > 512
+    with host.running():
+        cards = {}
+        for name in ("one", "two"):
+            host.raise_flag(f"git_cmd.{name}.flag", f"{alike}{name}' {name}")
+            cards[name] = chat.card(name, "Approve?")
+        assert host.digest("one") != host.digest("two")
+        chat.tap(chat.ann, cards["one"], APPROVE)
+        host.in_state("one", "succeeded")
+        chat.card("one", "Done")
+        assert host.result("two")["state"] == "awaiting_approval"
+        assert "approval.approved" not in host.kinds("two")
+        assert APPROVE in cards["two"].labels()
+    assert host.git("tag") == "one"
+
+
 def test_undo_takes_back_what_an_approved_command_did(host: ServedHost, chat: OpsChat) -> None:
     with host.running():
         host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
