@@ -217,6 +217,7 @@ class BotApi:
                 if poll.done():
                     poll.result()
             finally:
+                self._poll = None if self._poll is poll else self._poll
                 gone.cancel()
                 await asyncio.gather(gone, return_exceptions=True)
         with self.lock:
