@@ -44,8 +44,10 @@ class Pickup:
         self._backstop = backstop_seconds
         self._names: dict[bytes, None] = {}  # in order of arrival
         self._sweep = False
+        self._too_many = False  # names arrived that are not remembered
         self._swept = time.monotonic()  # when a sweep was last begun
         self._left_behind = False  # a sweep found no room for all it saw
+        self._room_came = False  # since the take that goes on began, which may have found none
         self._retry = SETTLED_SECONDS  # until the sweep after a take that fails, doubling
         self._something = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pickup")
@@ -55,7 +57,7 @@ class Pickup:
         if len(self._names) < NAMES_MAX:
             self._names[name] = None
         else:
-            self._sweep = True
+            self._sweep = self._too_many = True
         self._something.set()
 
     def sweep_soon(self) -> None:
@@ -74,6 +76,7 @@ class Pickup:
 
     def room_again(self) -> None:
         """Say that something queued was run, so that what was left behind may be taken now."""
+        self._room_came = True
         if self._left_behind:
             self.sweep_soon()
 
@@ -95,6 +98,8 @@ class Pickup:
         self._something.clear()
         names, self._names = list(self._names), {}
         sweep, self._sweep = self._sweep, False
+        too_many, self._too_many = self._too_many, False
+        self._room_came = False
         if sweep:
             self._swept = time.monotonic()
         loop = asyncio.get_running_loop()
@@ -111,16 +116,21 @@ class Pickup:
         self._retry = SETTLED_SECONDS
         if sweep:
             self._heartbeat.completed(SWEEP)
-        if self._left_behind and taken:  # there was room: go on at once (B12)
+        if too_many:  # what was not remembered may be too fresh for the sweep that is just over
+            loop.call_later(SETTLED_SECONDS, self.sweep_soon)
+        if self._left_behind and (taken or self._room_came):  # there was room, or there is now: go on (B12)
             self.sweep_soon()
         self._queued(repositories)
 
     def _take(self, names: list[bytes], sweep: bool) -> tuple[int, list[str]]:
-        """In the thread: take what was named, or everything; return how many, and who has something to run."""
+        """In the thread: take everything, then what was named; return how many, and who has something to run.
+
+        A sweep takes what is older, and leaves what is as fresh as a name that has just arrived.
+        """
         act_on_word(self._dispatcher, self._state)
-        taken = 0
+        taken = self._dispatcher.take(None) if sweep else 0
+        taken += self._dispatcher.take(names) if names else 0
         if sweep or names:
-            taken = self._dispatcher.take(None if sweep else names)
             self._left_behind = self._dispatcher.more_waiting()
         return taken, self._dispatcher.queued_repositories()
 

@@ -111,14 +111,54 @@ def test_a_sweep_that_found_no_room_waits_until_something_was_run(tmp_path: Path
     asyncio.run(scenario())
 
 
-def test_d03_more_names_than_are_remembered_become_one_sweep(tmp_path: Path) -> None:
+def test_room_that_comes_while_a_sweep_finds_none_is_used_at_once(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        dispatcher.left_behind.extend([(0, True), (5, False)])
+        entered, go_on = threading.Event(), threading.Event()
+        original = dispatcher.more_waiting
+
+        def slow() -> bool:
+            entered.set()
+            go_on.wait()
+            return original()
+
+        dispatcher.more_waiting = slow
+        async with picking(dispatcher, tmp_path) as pickup:
+            pickup.sweep_soon()
+            await until(entered.is_set)
+            pickup.room_again()
+            go_on.set()
+            await until(lambda: dispatcher.sweeps == 2)
+
+    asyncio.run(scenario())
+
+
+def test_a_flag_that_arrives_as_a_sweep_is_due_is_taken_by_name_for_the_sweep_leaves_what_is_fresh(
+    tmp_path: Path,
+) -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher, tmp_path) as pickup:
+            pickup.arrived(b"git_status.flag")
+            pickup.sweep_soon()
+            await until(lambda: len(dispatcher.taken) == 2)
+        assert dispatcher.taken == [None, [b"git_status.flag"]]
+
+    asyncio.run(scenario())
+
+
+def test_d03_more_names_than_are_remembered_become_a_sweep_and_another_one_when_they_have_settled(
+    tmp_path: Path,
+) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         async with picking(dispatcher, tmp_path) as pickup:
             for number in range(NAMES_MAX + 1):
                 pickup.arrived(f"git_status.{number}.flag".encode())
-            await until(lambda: dispatcher.taken)
-        assert dispatcher.taken == [None]
+            await until(lambda: dispatcher.sweeps == 2)
+        first, named, second = dispatcher.taken
+        assert (first, len(named or ()), second) == (None, NAMES_MAX, None)
 
     asyncio.run(scenario())
 
