@@ -1,0 +1,46 @@
+"""What the gateway costs while nothing happens, and how long it takes to begin."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from pathlib import Path
+
+from tests.benchmarks.rows import Row, ms
+from tests.benchmarks.served import Gateway, configured_host, served
+from tests.repos import work_tree
+
+_STARTS = 7
+_SETTLE_SECONDS = 15  # what a start leaves to be done is done by then
+_IDLE_MINUTES = 3
+
+
+def idle() -> list[Row]:
+    """Whole minutes in which nobody wants anything, after a few flags were served."""
+    with served() as host:
+        for number in range(20):
+            host.status(f"before-{number}")
+        time.sleep(_SETTLE_SECONDS)
+        before = host.gateway.cpu_alone()
+        time.sleep(60 * _IDLE_MINUTES)
+        used = 1000 * (host.gateway.cpu_alone() - before) / _IDLE_MINUTES
+        resident = host.gateway.resident()
+    return [
+        Row("idle, CPU a minute", f"{used:.1f} ms", "<= 7 ms", used <= 7, f"over {_IDLE_MINUTES} minutes"),
+        Row("idle, resident", f"{resident:.0f} MB", "<= 80 MB", resident <= 80, "after 20 flags"),
+    ]
+
+
+def start() -> Row:
+    """From the command to READY, the files of the program in the page cache."""
+    with tempfile.TemporaryDirectory(prefix="ops-gateway-bench-") as directory:
+        root = Path(directory)
+        host = configured_host(root, work_tree(root / "shop"))
+        times, cpu = [], []
+        for _ in range(_STARTS):
+            gateway = Gateway(host)
+            times.append(gateway.to_ready)
+            cpu.append(gateway.cpu())
+            gateway.stop()
+    beside = f"longest {1000 * max(times):.0f} ms; CPU {ms(cpu):.0f} ms"
+    return Row("start to READY", f"{ms(times):.0f} ms", "<= 1500 ms", ms(times) <= 1500, beside)
