@@ -23,12 +23,12 @@ def load() -> Settings:
     try:
         settings = Settings()
     except ValidationError as error:
-        raise ConfigError("settings", _explained(error), "docs/settings.md describes every setting") from None
+        raise ConfigError("settings", _explained(error), _hint()) from None
     except tomllib.TOMLDecodeError as error:
         raise ConfigError("settings", f"GATEWAY_CONFIG_FILE: not TOML: {error}") from None
     problems = _contradictions(settings)
     if problems:
-        raise ConfigError("settings", "; ".join(problems), "docs/settings.md describes every setting")
+        raise ConfigError("settings", "; ".join(problems), _hint())
     return settings
 
 
@@ -58,6 +58,13 @@ def stray_names() -> list[str]:
     """Return one sentence for each `GATEWAY_*` variable of the environment that means nothing here."""
     unknown = sources.unknown_variables(os.environ, Settings.model_fields)
     return [f"{name} is no setting{f'; {near} is' if near else ''}" for name, near in unknown.items()]
+
+
+def _hint() -> str:
+    skipped = sources.skipped_env_file(os.environ)
+    if skipped is not None:
+        return f"{skipped} lies in a git work tree and was not read; move it out, or name it in GATEWAY_ENV_FILE"
+    return "docs/settings.md describes every setting"
 
 
 def _explained(error: ValidationError) -> str:

@@ -53,6 +53,12 @@ def env_file(environ: Mapping[str, str]) -> Path | None:
     return _trusted(path, "GATEWAY_ENV_FILE")
 
 
+def skipped_env_file(environ: Mapping[str, str]) -> Path | None:
+    """Return the `.env` that lies here and is not read because it lies in a git work tree, if there is one."""
+    path = Path.cwd() / ".env"
+    return path if not environ.get("GATEWAY_ENV_FILE") and path.exists() and _in_work_tree(path) else None
+
+
 def config_file(environ: Mapping[str, str]) -> Path | None:
     """Given the environment, return the `gateway.toml` that `GATEWAY_CONFIG_FILE` names, on the same conditions."""
     named = environ.get("GATEWAY_CONFIG_FILE", "")

@@ -97,6 +97,12 @@ def _adopt(work: _Work) -> int:
         allow_local_remote=work.settings.unsafe_allow_local_remotes,
         submodules=work.repositories.allows_submodules(work.name),
     )
+    if plan.adopted and work.options.remote:
+        raise Refused(
+            "already_adopted",
+            f"{work.name} is adopted already; its remotes are not changed by adopting again",
+            "ops-gateway release, then adopt with --remote; or approve a git_cmd: remote set-url origin URL",
+        )
     _show(plan.lines())
     if not _agreed(work.options, "Adopt it?"):
         return int(not work.options.plan)

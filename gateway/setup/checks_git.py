@@ -7,8 +7,10 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
-from executor.errors import Refused
-from executor.git.repository import GIT_PROGRAM, OLDEST_GIT
+from executor.errors import Problem, Refused
+from executor.git.questions import remotes
+from executor.git.repository import GIT_PROGRAM, OLDEST_GIT, Git
+from executor.git.transfer import ls_remote
 from executor.repositories import Repositories
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.environment import base_environment
@@ -18,6 +20,10 @@ from gateway.settings_model import Settings
 from gateway.setup.check import Check, fail, ok, warn
 
 _VERSION_SECONDS = 10.0
+_MENDS = {
+    "host_key_unknown": "name a file with the host's key in GATEWAY_KNOWN_HOSTS (ssh-keyscan HOST, and compare it)",
+    "auth_failed": "name a key in GATEWAY_SSH_KEY, or a git-credentials file in GATEWAY_CREDENTIAL_FILE",
+}
 
 
 def program(_settings: Settings) -> Iterator[Check]:
@@ -62,3 +68,19 @@ def repositories(settings: Settings) -> Iterator[Check]:
             yield fail(f"repository {name}", refused.message, refused.hint)
         else:
             yield ok(f"repository {name}", f"{git.paths.work_tree} is adopted; its git is {git.paths.local}")
+            yield _remote(git, name)
+
+
+def _remote(git: Git, name: str) -> Check:
+    """Whether the remote that pushes go to is there and answers to what this host has for it."""
+    title = f"remote of {name}"
+    known = remotes(git)
+    if not known:
+        mend = f"ops-gateway release {name}, then: ops-gateway adopt {name} --remote origin=URL"
+        return warn(title, "there is none, so nothing can be pushed or fetched", mend)
+    remote = "origin" if "origin" in known else sorted(known)[0]
+    try:
+        found = ls_remote(git, remote)
+    except Problem as problem:
+        return warn(title, f"{remote}: {problem.message}", _MENDS.get(problem.code, problem.hint))
+    return ok(title, f"{remote} answers: {len(found)} branches and tags")

@@ -167,6 +167,7 @@ def test_the_doctor_finds_a_good_set_up_good(host: ConfiguredHost) -> None:
     with running(host):
         found = checks(host)
     found.pop("user")  # the tests may be run by root
+    found.pop("remote of shop")  # this repository has none
     assert {name: check for name, check in found.items() if check["state"] != "ok"} == {}
     assert {"state directory", "inotify", "confinement", "repository shop", "audit log", "gateway"} <= set(found)
     assert not list(host.shared.glob(".doctor*"))
@@ -217,3 +218,18 @@ def test_after_a_restored_backup_an_operator_can_go_on_and_the_log_says_so(host:
     told = host.cli("audit", "show").stdout
     assert "audit.accepted" in told
     assert "backup of Sunday" in told
+
+
+def test_a_remote_is_not_ignored_where_the_repository_is_adopted_already(host: ConfiguredHost) -> None:
+    done = host.cli("adopt", "--yes", "--remote", "origin=https://example.com/shop.git")
+
+    assert done.returncode == 1
+    assert "adopted already" in done.stderr
+    assert "set-url" in done.stderr
+
+
+def test_the_doctor_says_when_there_is_no_remote_to_push_to(host: ConfiguredHost) -> None:
+    found = checks(host)["remote of shop"]
+
+    assert found["state"] == "warn"
+    assert "--remote origin=URL" in found["mend"]

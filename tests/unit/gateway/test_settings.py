@@ -317,3 +317,17 @@ def test_a_dollar_in_the_env_file_stands_for_itself(places: Path, monkeypatch: p
 def test_what_is_loaded_does_not_show_the_database_password(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GATEWAY_DATABASE_URL", "postgresql://gateway:hunter2@db/gateway")
     assert "hunter2" not in repr(settings.load())
+
+
+def test_an_env_file_that_is_passed_over_in_a_work_tree_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".env").write_text("GATEWAY_SHARED_DIR=/srv/shared\n")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GATEWAY_SHARED_DIR", raising=False)
+
+    with pytest.raises(ConfigError) as caught:
+        settings.load()
+
+    assert "lies in a git work tree and was not read" in caught.value.hint
