@@ -10,6 +10,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping
+from itertools import takewhile
 
 from executor.answers import Answers, error_data
 from executor.arrival import restore_arrival
@@ -24,7 +25,7 @@ from executor.git.repository import Git
 from executor.operations import Operations
 from executor.outcome import Outcome, State
 from executor.policy.decide import decide
-from executor.policy.model import Ask, Decision, Refuse, Request, RiskClass
+from executor.policy.model import Ask, Decision, Refuse, Request, RiskClass, Run
 from executor.record import requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store, Transaction
@@ -35,6 +36,9 @@ from executor.stuck_trees import StuckTrees, is_concerned
 log = logging.getLogger(__name__)
 
 _STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended because the gateway stops
+# Requests that only read are recorded together, which saves each of them a flush to the disk.
+_READS_AT_ONCE = 20
+_READS_SECONDS = 0.05  # so long may the first of them wait for the others
 
 
 class Running:
@@ -70,53 +74,85 @@ class Running:
             self._end(*self._unrecorded[repo])
             del self._unrecorded[repo]
         with self._store.reading() as view:
-            row = requests.next_due(view, repo)
-        if row is None:
+            rows = requests.next_due(view, repo, _READS_AT_ONCE)
+        if not rows:
             return False
         try:
-            self._work_on(row)
+            with self._repositories.held(repo) as git:
+                if not self._read(git, list(takewhile(_seems_to_read, rows))):
+                    self._work_on(git, rows[0])
         except (Refused, Failed) as problem:
-            self._stop_before_start(row, problem)
+            self._stop_before_start(rows[0], problem)
         except Problem:
             raise
         except Exception:  # no request may stand in the way of all that come after it
-            log.exception("the request %s met a bug before it was begun", row.id)
-            self._stop_before_start(row, _bug("nothing was run"))
+            log.exception("the request %s met a bug before it was begun", rows[0].id)
+            self._stop_before_start(rows[0], _bug("nothing was run"))
         return True
 
-    def _work_on(self, row: RequestRow) -> None:
-        """Decide again, for policy and facts may have changed, and do what follows. Raises Refused or Failed."""
+    def _read(self, git: Git, rows: list[RequestRow]) -> bool:
+        """Run requests that only read as long as there is time, and record them; return False if the first does more.
+
+        Raises Refused or Failed where the first cannot be begun; what comes later is left for its own turn.
+        """
+        ended: list[tuple[RequestRow, Outcome]] = []
+        finder = self._facts.for_batch()
+        give_up = time.monotonic() + _READS_SECONDS
+        for row in rows:
+            try:
+                request, decision = self._decided(git, row, finder)
+            except Exception:
+                if not ended:
+                    raise
+                break  # it is met again, and answered, when this request is the first
+            if not isinstance(decision, Run) or decision.risk is not RiskClass.READ:
+                break
+            outcome = self._outcome(git, row, request, decision, {})
+            ended.append((row, outcome))
+            if time.monotonic() > give_up or _was_stopped(outcome):
+                break
+        if ended:
+            self._record_reads(ended)
+        return bool(ended)
+
+    def _record_reads(self, ended: list[tuple[RequestRow, Outcome]]) -> None:
+        with self._store.transaction() as tx:
+            recorded = [_record_whole(tx, row, outcome) for row, outcome in ended]
+        files: dict[str, str] = {}
+        for _, outcome in ended:
+            files |= outcome.files
+        for row in recorded:
+            self._answers.publish_row(row, files=files if row is recorded[-1] else None)
+
+    def _work_on(self, git: Git, row: RequestRow) -> None:
+        """Do what follows from deciding. Raises Refused or Failed where that cannot be begun."""
+        request, decision = self._decided(git, row, self._facts.for_batch())
+        bound: Mapping[str, str] = {}
+        if isinstance(decision, Ask) and not self._operations.nothing_to_do(git, request):
+            approved = self._asking.approved(git, row, request, decision)
+            if approved is None:
+                return  # operators have been asked, or asked again
+            bound = approved
+        self._run(git, row, request, decision, bound)
+
+    def _decided(self, git: Git, row: RequestRow, finder: FactFinder) -> tuple[Request, Decision]:
+        """Decide again, for policy and facts may have changed. Raises Refused or Failed."""
         request = _restored(row)
-        with self._repositories.held(row.repo) as git:
-            secret = self._operations.outgoing_secret(git, request)
-            decision = decide(request, self._config.policy, self._facts.for_batch().facts(request, secret))
-            if isinstance(decision, Refuse):
-                raise Refused(decision.code, decision.reason, decision.hint)
-            if decision.risk is not RiskClass.READ:
-                require_space(self._config.state_dir)
-            if is_concerned(request, decision):
-                self._stuck.check(row.repo, git.paths.work_tree)
-            bound: Mapping[str, str] = {}
-            if isinstance(decision, Ask) and not self._operations.nothing_to_do(git, request):
-                approved = self._asking.approved(git, row, request, decision)
-                if approved is None:
-                    return  # operators have been asked, or asked again
-                bound = approved
-            self._run(git, row, request, decision, bound)
+        secret = self._operations.outgoing_secret(git, request)
+        decision = decide(request, self._config.policy, finder.facts(request, secret))
+        if isinstance(decision, Refuse):
+            raise Refused(decision.code, decision.reason, decision.hint)
+        if decision.risk is not RiskClass.READ:
+            require_space(self._config.state_dir)
+        if is_concerned(request, decision):
+            self._stuck.check(row.repo, git.paths.work_tree)
+        return request, decision
 
     def _run(self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]) -> None:
-        reads = decision.risk is RiskClass.READ
-        if not reads:
-            with self._store.transaction() as tx:
-                _begin(tx, row)
-            self._answers.publish(row.id)
+        with self._store.transaction() as tx:
+            _begin(tx, row)
+        self._answers.publish(row.id)
         outcome = self._outcome(git, row, request, decision, bound)
-        if reads:
-            with self._store.transaction() as tx:
-                _begin(tx, row)
-                _record_end(tx, row.id, outcome)
-            self._answers.publish(row.id, files=outcome.files)
-            return
         self._unrecorded[row.repo] = (row.id, outcome)
         self._end(row.id, outcome)
         del self._unrecorded[row.repo]
@@ -196,8 +232,24 @@ def _record_end(tx: Transaction, request_id: str, outcome: Outcome) -> None:
     transition(tx, request_id, State.RUNNING, _end_state(outcome), data=told, result=result, output=outcome.output)
 
 
+def _record_whole(tx: Transaction, row: RequestRow, outcome: Outcome) -> RequestRow:
+    """Record the run of a request that changed nothing, and return the request as it is then."""
+    _begin(tx, row)
+    _record_end(tx, row.id, outcome)
+    recorded = requests.get(tx, row.id)
+    assert recorded is not None  # it has just been changed
+    return recorded
+
+
 def _end_state(outcome: Outcome) -> State:
     """An operation that was ended because the gateway stops has not failed: what it came to is not known."""
-    if outcome.error is not None and outcome.error.code in _STOPPED:
-        return State.INTERRUPTED
-    return outcome.state
+    return State.INTERRUPTED if _was_stopped(outcome) else outcome.state
+
+
+def _was_stopped(outcome: Outcome) -> bool:
+    return outcome.error is not None and outcome.error.code in _STOPPED
+
+
+def _seems_to_read(row: RequestRow) -> bool:
+    """Whether a request was found to change nothing when it came; that is decided again before it runs."""
+    return row.state is State.QUEUED and row.risk is RiskClass.READ

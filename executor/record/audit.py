@@ -111,7 +111,7 @@ def events_of(tx: Reading, request_id: str) -> list[Event]:
 
 def events_since(tx: Reading, seq: int, limit: int) -> list[Event]:
     """Return up to `limit` events after number `seq`, oldest first."""
-    rows = tx.connection.execute(_select(tx).where(events.c.seq > seq).order_by(events.c.seq).limit(limit))
+    rows = tx.connection.execute(_SINCE, {"of_host": tx.host, "after": seq, "count": limit})
     return [_read(row) for row in rows]
 
 
@@ -214,6 +214,12 @@ def _misfit(store: Store, before: Head) -> Break:
 
 
 _EVENT_COLUMNS = [events.c[name] for name in Event.__slots__]
+_SINCE = (  # built once: it is asked after every request
+    select(*_EVENT_COLUMNS)
+    .where(events.c.host == bindparam("of_host"), events.c.seq > bindparam("after"))
+    .order_by(events.c.seq)
+    .limit(bindparam("count"))
+)
 
 
 def _select(tx: Reading) -> Select[Any]:

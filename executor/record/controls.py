@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sqlalchemy import delete, insert, select
+from sqlalchemy import bindparam, delete, insert, select
 
 from executor.record.columns import storable
 from executor.record.schema import controls
 from executor.record.store import Reading, Transaction
 
 _FREEZE = "freeze"
+_FROZEN = select(controls.c.reason, controls.c.by, controls.c.at)  # asked with every request, so built once
+_FROZEN = _FROZEN.where(controls.c.host == bindparam("of_host"), controls.c.name == _FREEZE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +46,5 @@ def unfreeze(tx: Transaction, by: str) -> bool:
 
 def frozen(tx: Reading) -> Freeze | None:
     """Return the freeze that holds, or None."""
-    this = (controls.c.host == tx.host) & (controls.c.name == _FREEZE)
-    row = tx.connection.execute(select(controls.c.reason, controls.c.by, controls.c.at).where(this)).first()
+    row = tx.connection.execute(_FROZEN, {"of_host": tx.host}).first()
     return Freeze(row.reason, row.by, row.at) if row else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, bindparam, func, insert, or_, select, union_all
+from sqlalchemy import BindParameter, Row, Select, bindparam, func, insert, or_, select, union_all
 
 from executor.outcome import OPEN_STATES, State
 from executor.policy.model import Operation, RiskClass
@@ -106,22 +106,36 @@ _INSERT = insert(requests)
 DUE = (State.QUEUED, State.RECEIVED)  # to be run, or to be put to operators
 
 
+_OF_HOST = requests.c.host == bindparam("of_host")
+
+
 def _next_due() -> Select[Any]:
-    """The query for the next request of a repository; built once, for it runs for every request.
+    """The query for the next requests of a repository.
 
-    The least number of each state comes straight from the index, however many requests are waiting.
+    The least numbers of each state come straight from the index, however many requests are waiting.
     """
-    of_repo = (requests.c.host == bindparam("of_host")) & (requests.c.repo == bindparam("of_repo"))
-    firsts = union_all(
-        *(
-            select(func.min(requests.c.arrival).label("first")).where(of_repo, requests.c.state == state)
-            for state in DUE
-        )
-    ).subquery()
-    return select(*_COLUMNS).where(requests.c.arrival == select(func.min(firsts.c.first)).scalar_subquery())
+    of_repo = _OF_HOST & (requests.c.repo == bindparam("of_repo"))
+    count: BindParameter[int] = bindparam("count")
+    firsts = (
+        select(requests.c.arrival).where(of_repo, requests.c.state == state).order_by(requests.c.arrival).limit(count)
+        for state in DUE
+    )
+    either = union_all(*(select(each.subquery().c.arrival) for each in firsts))
+    return select(*_COLUMNS).where(requests.c.arrival.in_(either)).order_by(requests.c.arrival).limit(count)
 
 
+# What is asked for every request is built once: building a query costs more than running it.
 _NEXT_DUE = _next_due()
+_GET = select(*_COLUMNS).where(_OF_HOST, requests.c.id == bindparam("of_id"))
+_COUNT_OPEN = select(func.count()).where(_OF_HOST, requests.c.state.in_(sorted(OPEN_STATES)))
+_DUE_REPOSITORIES = select(requests.c.repo).where(_OF_HOST, requests.c.state.in_(DUE)).distinct()
+_ALREADY_THERE = select(*_COLUMNS).where(
+    _OF_HOST,
+    or_(
+        requests.c.identity.in_(bindparam("identities", expanding=True)),
+        requests.c.id.in_(bindparam("ids", expanding=True)),
+    ),
+)
 
 
 def insert_many(tx: Transaction, new: Sequence[NewRequest]) -> list[Inserted]:
@@ -159,13 +173,14 @@ def insert_one(tx: Transaction, new: NewRequest) -> Inserted:
 
 def get(tx: Reading, request_id: str) -> RequestRow | None:
     """Return the request of that id, or None."""
-    return _first(tx, _select(tx).where(requests.c.id == request_id))
-
-
-def next_due(tx: Reading, repo: str) -> RequestRow | None:
-    """Return the request of `repo` that comes next: the earliest arrived of those to be run or put to operators."""
-    row = tx.connection.execute(_NEXT_DUE, {"of_host": tx.host, "of_repo": repo}).first()
+    row = tx.connection.execute(_GET, {"of_host": tx.host, "of_id": request_id}).first()
     return _read(row) if row else None
+
+
+def next_due(tx: Reading, repo: str, count: int = 1) -> list[RequestRow]:
+    """Return the `count` requests of `repo` that come next: the earliest of those to be run or put to operators."""
+    due = tx.connection.execute(_NEXT_DUE, {"of_host": tx.host, "of_repo": repo, "count": count})
+    return [_read(row) for row in due]
 
 
 def in_state(tx: Reading, *states: State) -> list[RequestRow]:
@@ -175,15 +190,12 @@ def in_state(tx: Reading, *states: State) -> list[RequestRow]:
 
 def count_open(tx: Reading) -> int:
     """Return how many requests have not ended."""
-    counted = select(func.count()).where(requests.c.host == tx.host, requests.c.state.in_(sorted(OPEN_STATES)))
-    return tx.connection.scalar(counted) or 0
+    return tx.connection.scalar(_COUNT_OPEN, {"of_host": tx.host}) or 0
 
 
 def due_repositories(tx: Reading) -> list[str]:
     """Return the repositories that have a request to be run or put to operators."""
-    due = requests.c.state.in_(DUE)
-    query = select(requests.c.repo).where(requests.c.host == tx.host, due).distinct()
-    return sorted(tx.connection.scalars(query))
+    return sorted(tx.connection.scalars(_DUE_REPOSITORIES, {"of_host": tx.host}))
 
 
 def open_requests(tx: Reading) -> list[RequestRow]:
@@ -218,11 +230,9 @@ def _all(tx: Reading, query: Select[Any]) -> list[RequestRow]:
 def _already_there(tx: Reading, new: Sequence[NewRequest]) -> Iterator[RequestRow]:
     for start in range(0, len(new), _LOOKUP):
         part = new[start : start + _LOOKUP]
-        same = or_(
-            requests.c.identity.in_([request.identity for request in part]),
-            requests.c.id.in_([request.id for request in part]),
-        )
-        yield from _all(tx, _select(tx).where(same))
+        keys = {"identities": [request.identity for request in part], "ids": [request.id for request in part]}
+        for row in tx.connection.execute(_ALREADY_THERE, {"of_host": tx.host, **keys}):
+            yield _read(row)
 
 
 def _known(request: NewRequest, same_flag: RequestRow | None, same_id: RequestRow | None) -> Inserted | None:

@@ -112,7 +112,8 @@ def test_requests_run_in_order_of_arrival_and_each_repository_has_its_own_line(s
         requests.insert_one(tx, new("b"))
     order = []
     with store.transaction() as tx:
-        while row := requests.next_due(tx, "main"):
+        while rows := requests.next_due(tx, "main"):
+            (row,) = rows
             transition(tx, row.id, State.QUEUED, State.RUNNING)
             order.append(row.id)
 
@@ -197,7 +198,7 @@ def test_after_a_crash_what_ran_is_interrupted_and_what_only_reads_runs_again(st
     assert [[row.id for row in rows] for rows in (recovery.interrupted, recovery.requeued)] == [["write"], ["read"]]
     with store.reading() as tx:
         states = {row.id: row.state for row in requests.recent(tx, 10)}
-        first = requests.next_due(tx, "main")
+        (first,) = requests.next_due(tx, "main")
     assert states == {
         "read": State.QUEUED,
         "write": State.INTERRUPTED,
@@ -216,13 +217,13 @@ def test_threads_that_take_requests_at_once_take_each_one_once(store: Store, new
     def take() -> None:
         while True:
             with store.reading() as view:
-                row = requests.next_due(view, "main")
-            if row is None:
+                rows = requests.next_due(view, "main")
+            if not rows:
                 return
             with store.transaction() as tx:
-                won = transition(tx, row.id, State.QUEUED, State.RUNNING)
+                won = transition(tx, rows[0].id, State.QUEUED, State.RUNNING)
             if won:
-                taken.append(row.id)
+                taken.append(rows[0].id)
 
     threads = [threading.Thread(target=take) for _ in range(6)]
     for thread in threads:
@@ -243,13 +244,13 @@ from executor.record.transitions import transition
 store = Store.open(sys.argv[1], host="kitchen", key=b"k" * 32)
 while True:
     with store.reading() as view:
-        row = next_due(view, "main")
-    if row is None:
+        rows = next_due(view, "main")
+    if not rows:
         break
     with store.transaction() as tx:
-        won = transition(tx, row.id, State.QUEUED, State.RUNNING)
+        won = transition(tx, rows[0].id, State.QUEUED, State.RUNNING)
     if won:
-        print(row.id)
+        print(rows[0].id)
 """
 
 

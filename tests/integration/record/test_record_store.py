@@ -241,13 +241,13 @@ while True:
         ])
     while True:
         with store.transaction() as tx:
-            row = next_due(tx, "main")
-            if row is None:
+            rows = next_due(tx, "main")
+            if not rows:
                 break
-            transition(tx, row.id, State.QUEUED, State.RUNNING)
+            transition(tx, rows[0].id, State.QUEUED, State.RUNNING)
         print(step, flush=True)
         with store.transaction() as tx:
-            transition(tx, row.id, State.RUNNING, State.SUCCEEDED, data={"exit_code": 0}, output="done")
+            transition(tx, rows[0].id, State.RUNNING, State.SUCCEEDED, data={"exit_code": 0}, output="done")
 """
 
 
