@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 from pathlib import Path
@@ -19,30 +20,33 @@ def check_safe(paths: RepositoryPaths, shared_dir: Path | None = None) -> None:
     lies deeper can have come only from the gateway, or from a container into which it was mounted writable; such a
     container leaves files of another owner at the first level (config, HEAD, hooks).
     """
-    _check_adopted(paths)
+    found = {os.fspath(each): _adopted(paths, each) for each in (paths.root, paths.local, paths.transfer)}
     _check_outside(paths, shared_dir)
-    for directory in (paths.root, paths.local, paths.transfer):
-        _check_owned(directory)
+    for directory, status in found.items():
+        _check_owned(directory, status)
         with os.scandir(directory) as entries:
             for entry in entries:
-                _check_owner(Path(entry.path), entry.stat(follow_symlinks=False))
+                _check_owner(entry.path, entry.stat(follow_symlinks=False))
     _check_work_tree(paths.work_tree)
 
 
-def _check_adopted(paths: RepositoryPaths) -> None:
-    for directory in (paths.root, paths.local, paths.transfer):
-        if not directory.is_dir() or directory.is_symlink():
-            raise Refused(
-                "not_adopted",
-                f"The repository {paths.name!r} has not been adopted: {directory} is not there.",
-                f"Run on the host: ops-gateway adopt {paths.work_tree}",
-            )
+def _adopted(paths: RepositoryPaths, directory: Path) -> os.stat_result:
+    """Return what is known of one of the directories that adopting made."""
+    with contextlib.suppress(OSError):
+        status = os.lstat(directory)
+        if stat.S_ISDIR(status.st_mode):
+            return status
+    raise Refused(
+        "not_adopted",
+        f"The repository {paths.name!r} has not been adopted: {directory} is not there.",
+        f"Run on the host: ops-gateway adopt {paths.work_tree}",
+    )
 
 
 def _check_outside(paths: RepositoryPaths, shared_dir: Path | None) -> None:
-    root = paths.root.resolve()
+    root = os.path.realpath(paths.root)
     for place in (paths.work_tree, shared_dir):
-        if place is not None and root.is_relative_to(place.resolve()):
+        if place is not None and f"{root}/".startswith(f"{os.path.realpath(place)}/"):
             raise Refused(
                 "git_dir_writable",
                 f"The git directory {root} lies inside {place}, where the agent can write.",
@@ -50,10 +54,9 @@ def _check_outside(paths: RepositoryPaths, shared_dir: Path | None) -> None:
             )
 
 
-def _check_owned(directory: Path) -> None:
-    found = directory.lstat()
-    _check_owner(directory, found)
-    if found.st_mode & _OTHERS_WRITE:
+def _check_owned(directory: str, status: os.stat_result) -> None:
+    _check_owner(directory, status)
+    if status.st_mode & _OTHERS_WRITE:
         raise Refused(
             "git_dir_writable",
             f"Others than the gateway can write {directory}.",
@@ -61,11 +64,11 @@ def _check_owned(directory: Path) -> None:
         )
 
 
-def _check_owner(path: Path, found: os.stat_result) -> None:
-    if found.st_uid != os.geteuid():
+def _check_owner(path: str, status: os.stat_result) -> None:
+    if status.st_uid != os.geteuid():
         raise Refused(
             "repo_ownership",
-            f"{path} belongs to uid {found.st_uid}, the gateway runs as uid {os.geteuid()}.",
+            f"{path} belongs to uid {status.st_uid}, the gateway runs as uid {os.geteuid()}.",
             f"If nobody tampered with it, run on the host: chown -R {os.geteuid()} {path}",
         )
 
@@ -79,7 +82,7 @@ def _check_work_tree(work_tree: Path) -> None:
             f"The work tree {work_tree} is not there.",
             "Mount or restore it, or release the repository.",
         ) from error
-    if not stat.S_ISDIR(found.st_mode) or work_tree.resolve() != work_tree:
+    if not stat.S_ISDIR(found.st_mode) or os.path.realpath(work_tree) != os.fspath(work_tree):
         raise Refused(
             "work_tree_replaced",
             f"The work tree {work_tree} is not the directory that was adopted; something stands in its place.",
