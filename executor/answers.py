@@ -46,6 +46,7 @@ class Answers:
         self._caught_up = 0  # number of the last event of which every result tells
         self._publishing = threading.Lock()
         self._lock = threading.Lock()
+        self._logging = threading.Lock()  # one of its own: no result waits for the log
         self.problem: str | None = None  # why something is owed, for status
 
     def publish(
@@ -136,18 +137,17 @@ class Answers:
 
     def log(self) -> None:
         """Bring commands.log up to the present end of the audit log."""
-        with self._lock:
-            lines = lines_since(self._store, self._logged) if self._logged else []
-            if self._logged and not lines:
-                return
+        with self._logging:
             try:
-                anew = self._log.append((text for _, text in lines), self._history)
+                if not self._logged:
+                    self._log.append((), self._history)
+                while lines := lines_since(self._store, self._logged):
+                    if not self._log.append((text for _, text in lines), self._history):
+                        self._logged = lines[-1][0]
             except Unavailable as problem:
                 self.problem = problem.message
-                self._logged = 0  # the next call makes it anew
-            else:
-                if not anew:
-                    self._logged = lines[-1][0]
+                self._log.close()  # the next call makes it anew
+                self._logged = 0
 
     def _history(self) -> Iterable[str]:
         """Yield the newest lines, and remember how far they went."""

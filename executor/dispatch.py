@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Set
 from datetime import UTC, datetime, timedelta
 
 from executor.answers import Answers
@@ -60,6 +60,10 @@ class Dispatcher:
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
         self._troubles: dict[str, str] = {}  # what does not work now -> in words
 
+    def tell_queued(self, told: Callable[[Set[str]], None]) -> None:
+        """Let `told` be called by `take`, with the repositories that have something to run, as soon as that is so."""
+        self._intake.queued = told
+
     def take(self, names: Iterable[bytes] | None = None, *, settle: bool = True) -> int:
         """Take the flags of these names, or with None sweep once; return how many became requests.
 
@@ -76,7 +80,6 @@ class Dispatcher:
             if names is None:
                 self._answers.pay()
                 self._answers.catch_up()
-            self._answers.log()
             return taken
 
     def more_waiting(self) -> bool:
@@ -99,9 +102,18 @@ class Dispatcher:
             self._troubles[f"running in {repo}"] = problem.message
             raise
         self._troubles.pop(f"running in {repo}", None)
-        if not worked:
-            self._answers.log()
         return worked
+
+    def publish_rest(self) -> None:
+        """Write what `take` and `run_next` leave for a moment later: that a reading request waits, and commands.log.
+
+        No answer waits for these. A request that only reads has mostly been answered when this is called.
+        """
+        try:
+            self._answers.catch_up()
+            self._answers.log()
+        except Unavailable as problem:
+            self._troubles["publishing"] = problem.message
 
     def recover(self, *, after_order: bool = False) -> None:
         """At start, before anything else: find out what an earlier process left, and answer for it.
@@ -201,7 +213,7 @@ class Dispatcher:
         """Return what would be decided about a request, without recording or running anything."""
         try:
             kind = Operation(operation)
-            request = Request(kind, from_body(kind, body), repo)
+            request = Request(kind, from_body(kind, body), repo, dry_run=True)
             return decide(request, self.config.policy, self._facts.for_batch().facts(request))
         except Refused as refused:
             return Refuse(refused.code, refused.message, refused.hint)

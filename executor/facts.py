@@ -32,10 +32,16 @@ class FactFinder:
         return FactFinder(self._config, self._store, self._repositories)
 
     def facts(self, request: Request, push_secret: str | None = None) -> Facts:
-        """Return what is known that concerns `request`. Raises Refused where its repository cannot be served."""
+        """Return what is known that concerns `request`. Raises Refused where there is no such repository.
+
+        Where the answer depends on the repository, or is all that is wanted, also where that cannot be served.
+        """
         known = replace(self.facts_of_record(), push_secret=push_secret)
         if request.operation in _HOST_OPERATIONS:
             return known
+        if not (request.dry_run or isinstance(request.params, PushParams)):
+            self._repositories.paths(request.repo)
+            return known  # whoever runs it opens the repository, and refuses it then
         git = self._repositories.open(request.repo)
         if not isinstance(request.params, PushParams):
             return known

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Set
 from itertools import islice
 
 from executor.answers import Answers, decision_data
@@ -19,7 +19,7 @@ from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.outcome import State
 from executor.policy.decide import decide
-from executor.policy.model import Ask, Decision, Refuse
+from executor.policy.model import Ask, Decision, Refuse, RiskClass
 from executor.protocol.bodies import looks_cut_off
 from executor.protocol.claims import Claim
 from executor.protocol.names import FlagName, parse_name
@@ -60,7 +60,9 @@ class Intake:
         self._repositories = repositories
         self._facts = facts
         self._answers = answers
+        self.queued: Callable[[Set[str]], None] = lambda _repositories: None  # told what has something to run
         self._unrecorded: list[Claim] = []
+        self._known_room = 0  # requests
         self._look_for_leftovers = True
         self._stuck: set[str] = set()  # identities of flags that cannot be removed
         self._seen: dict[bytes, Sighting] = {}
@@ -106,20 +108,21 @@ class Intake:
 
     def _take(self, names: Iterable[bytes]) -> int:
         taken = self._record_claimed()
-        room = self._room()
         iterator = iter(names)
-        while room > 0 and (batch := list(islice(iterator, min(_BATCH, room)))):
+        while (room := self._room()) > 0 and (batch := list(islice(iterator, min(_BATCH, room)))):
             for claim in self._claims(batch):
                 self._unrecorded.append(claim)  # one by one: the next may fail, and this one is in our hands alone
-            room -= len(self._unrecorded)
             taken += self._record_claimed()
         if room <= 0:
             self.more_waiting = True
         return taken
 
     def _room(self) -> int:
-        with self._store.reading() as view:
-            return self._config.limits.open_requests - requests.count_open(view)
+        """Return how many more requests may be open: at least so many, for those that ended are not looked at."""
+        if self._known_room < _BATCH:
+            with self._store.reading() as view:
+                self._known_room = self._config.limits.open_requests - requests.count_open(view)
+        return self._known_room
 
     def _claims(self, names: Iterable[bytes]) -> Iterator[Claim]:
         for name in names:
@@ -139,7 +142,7 @@ class Intake:
         return taken
 
     def _record(self, claims: list[Claim]) -> int:
-        """Record what was claimed, then remove the flags, then answer. Raises Unavailable with nothing recorded."""
+        """Record what was claimed, remove the flags, answer, let it run. Raises Unavailable with nothing recorded."""
         finder = self._facts.for_batch()
         new = [self._judged(claim, finder) for claim in claims]
         with self._store.transaction() as tx:
@@ -149,17 +152,20 @@ class Intake:
                 for request, done in zip(new, inserted, strict=True)
                 if done.arrival is requests.Arrival.CONFLICT
             ]
+        self._known_room -= len(claims)
         for claim in claims:
             self._shared.release(claim)
         for done in inserted:
             self._answer(done)
         for row in reused:
             self._answers.publish_row(row)
+        self.queued({done.row.repo for done in inserted if done.row.state in requests.DUE})
         return sum(done.arrival is requests.Arrival.NEW for done in inserted)
 
     def _answer(self, done: requests.Inserted) -> None:
         if done.arrival is requests.Arrival.NEW:
-            self._answers.publish_row(done.row)
+            if not _answered_soon(done.row):
+                self._answers.publish_row(done.row)
         elif done.arrival is requests.Arrival.REPEAT:
             self._answers.publish(done.row.id)
         elif done.arrival is requests.Arrival.CONFLICT:
@@ -220,6 +226,11 @@ def _first_state(decision: Decision, *, dry_run: bool) -> State:
     if dry_run:
         return State.SUCCEEDED
     return State.RECEIVED if isinstance(decision, Ask) else State.QUEUED
+
+
+def _answered_soon(row: RequestRow) -> bool:
+    """Whether its own result is likely to follow at once; if not, `Answers.catch_up` tells that it waits."""
+    return row.state is State.QUEUED and row.risk is RiskClass.READ
 
 
 def _fresh_id() -> str:

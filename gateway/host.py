@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import signal
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from gateway.telegram.service import ChatService
 
 LAST_NEWS_SECONDS = 5.0  # what telling the chat how the last requests ended may take
+REST_SECONDS = 0.2  # after which is published what would only hold up the answer if it were published before it
 CANCEL_SECONDS = 20.0  # what ending a running git may take: TERM, its grace, KILL, and putting things in order
 
 
@@ -38,6 +40,7 @@ def serve(settings: Settings) -> None:
         dispatcher = wiring.dispatcher(settings)
         try:
             dispatcher.recover()
+            gc.freeze()  # what the start made stays: no collection need look at all of it again
             clean = asyncio.run(Host(settings, dispatcher).run())
         finally:
             dispatcher.close()
@@ -51,11 +54,16 @@ class Host:
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings, self._dispatcher = settings, dispatcher
         self._heartbeat = Heartbeat(PERIODS)
-        self._pickup = Pickup(
-            dispatcher, settings.state_dir, self._heartbeat, queued=self._run_queued, stuck=self._realign
-        )
         names = [repository.name for repository in settings.served]
         self._workers = Workers(dispatcher, names, drained=self._drained)
+        self._pickup = Pickup(
+            dispatcher,
+            settings.state_dir,
+            self._heartbeat,
+            queued=self._workers.wake,
+            taken=self._after_take,
+            stuck=self._realign,
+        )
         self._watcher = Watcher(
             settings.shared_dir,
             settings.state_dir,
@@ -66,6 +74,7 @@ class Host:
         self._duties = jobs.Duties(dispatcher, self._pickup, self._heartbeat, told=self.write_health)
         self._scheduler: AsyncIOScheduler | None = None
         self._chat: ChatService | None = None
+        self._rest: asyncio.TimerHandle | None = None
 
     async def run(self) -> bool:
         """Serve until told to stop, then stop in order: nothing new, grace for what runs, then its end.
@@ -127,6 +136,9 @@ class Host:
         try:
             async with asyncio.timeout(CANCEL_SECONDS):
                 await self._pickup.idle()
+                if self._rest is not None:
+                    self._rest.cancel()
+                    self._publish_rest()
                 await self._duties.idle()
                 await asyncio.get_running_loop().run_in_executor(self._duties.thread, self.write_health)
         except (TimeoutError, Problem, OSError) as error:
@@ -166,14 +178,24 @@ class Host:
             found["watching"] = self._watcher.problem
         return found | self._dispatcher.troubles()
 
-    def _run_queued(self, repositories: Iterable[str]) -> None:
+    def _after_take(self) -> None:
         self._watcher.check()
-        self._workers.wake(repositories)
+        self._rest_soon()
         self._nudge_chat()
 
     def _drained(self) -> None:
         self._pickup.room_again()
+        self._rest_soon()
         self._nudge_chat()
+
+    def _rest_soon(self) -> None:
+        """Publish the rest in a moment, for whatever happens until then in one go."""
+        if self._rest is None:
+            self._rest = asyncio.get_running_loop().call_later(REST_SECONDS, self._publish_rest)
+
+    def _publish_rest(self) -> None:
+        self._rest = None
+        asyncio.get_running_loop().run_in_executor(self._duties.thread, self._dispatcher.publish_rest)
 
     def _nudge_chat(self) -> None:
         if self._chat is not None:

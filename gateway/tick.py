@@ -35,6 +35,7 @@ def tick(settings: Settings, wait_seconds: float) -> None:
                     while dispatcher.run_next(repository):
                         going = True
                 going = going and dispatcher.more_waiting()
+            dispatcher.publish_rest()
             if _is_due(settings.state_dir / _TIDIED, PERIODS["retention"]):
                 dispatcher.retention()
             dispatcher.publish_capabilities()

@@ -35,16 +35,20 @@ class Pickup:
         heartbeat: Heartbeat,
         *,
         queued: Callable[[Iterable[str]], None],
+        taken: Callable[[], None],
         stuck: Callable[[], None],
         backstop_seconds: float = BACKSTOP_SECONDS,
     ) -> None:
         self._dispatcher, self._state, self._heartbeat = dispatcher, state, heartbeat
-        self._queued = queued  # called on the loop with the repositories that have something to run
+        self._queued = queued  # called in the thread with the repositories that have something to run
+        dispatcher.tell_queued(queued)
+        self._taken = taken  # called on the loop when a take is over
         self._stuck = stuck  # called on the loop when no sweep was asked for in time
         self._backstop = backstop_seconds
         self._names: dict[bytes, None] = {}  # in order of arrival
         self._sweep = False
         self._too_many = False  # names arrived that are not remembered
+        self._word = False
         self._swept = time.monotonic()  # when a sweep was last begun
         self._left_behind = False  # a sweep found no room for all it saw
         self._room_came = False  # since the take that goes on began, which may have found none
@@ -71,7 +75,8 @@ class Pickup:
         asyncio.get_running_loop().call_later(SETTLED_SECONDS, self.sweep_soon)
 
     def word_came(self) -> None:
-        """Say that another process decided something."""
+        """Say that something was decided, or asked, by other ways than a flag."""
+        self._word = True
         self._something.set()
 
     def room_again(self) -> None:
@@ -100,11 +105,12 @@ class Pickup:
         sweep, self._sweep = self._sweep, False
         too_many, self._too_many = self._too_many, False
         self._room_came = False
+        heard, self._word = self._word, False
         if sweep:
             self._swept = time.monotonic()
         loop = asyncio.get_running_loop()
         try:
-            taken, repositories = await loop.run_in_executor(self._thread, self._take, names, sweep)
+            taken = await loop.run_in_executor(self._thread, self._take, names, sweep, heard or sweep)
         except Exception as error:  # noqa: BLE001 (what was named is still there, or in the dispatcher's hands)
             bug = None if isinstance(error, Problem) else error
             logger.opt(exception=bug).error("flags cannot be taken, tried again in {:.0f} s: {}", self._retry, error)
@@ -120,19 +126,22 @@ class Pickup:
             loop.call_later(SETTLED_SECONDS, self.sweep_soon)
         if self._left_behind and (taken or self._room_came):  # there was room, or there is now: go on (B12)
             self.sweep_soon()
-        self._queued(repositories)
+        self._taken()
 
-    def _take(self, names: list[bytes], sweep: bool) -> tuple[int, list[str]]:
-        """In the thread: take everything, then what was named; return how many, and who has something to run.
+    def _take(self, names: list[bytes], sweep: bool, heard: bool) -> int:
+        """In the thread: act on word that came, take everything, then what was named; return how many were taken.
 
         A sweep takes what is older, and leaves what is as fresh as a name that has just arrived.
         """
-        act_on_word(self._dispatcher, self._state)
+        if heard:
+            act_on_word(self._dispatcher, self._state)
         taken = self._dispatcher.take(None) if sweep else 0
         taken += self._dispatcher.take(names) if names else 0
         if sweep or names:
             self._left_behind = self._dispatcher.more_waiting()
-        return taken, self._dispatcher.queued_repositories()
+        if heard:  # what a take records is told by the dispatcher
+            self._queued(self._dispatcher.queued_repositories())
+        return taken
 
     async def idle(self) -> None:
         """Wait for a take that goes on; there is one thread, so whatever it does next comes after it."""

@@ -23,7 +23,7 @@ class Workers:
 
     def __init__(self, dispatcher: Dispatcher, repositories: Iterable[str], drained: Callable[[], None]) -> None:
         self._dispatcher = dispatcher
-        self._wanted = {name: asyncio.Event() for name in repositories}
+        self._wanted = {name: threading.Event() for name in repositories}
         self._drained = drained  # called on the loop when a worker has nothing left to run
         self._stopping = threading.Event()
         self._threads = ThreadPoolExecutor(max_workers=max(1, len(self._wanted)), thread_name_prefix="worker")
@@ -31,11 +31,14 @@ class Workers:
 
     def start(self) -> None:
         """Start a worker for each repository; each first runs what a former gateway left queued."""
-        self._tasks = [asyncio.create_task(self._serve(name), name=f"worker {name}") for name in self._wanted]
+        loop = asyncio.get_running_loop()
+        for name in self._wanted:
+            thread = loop.run_in_executor(self._threads, self._work, name, loop)
+            self._tasks.append(asyncio.create_task(self._release(name, thread), name=f"worker {name}"))
         self.wake(self._wanted)
 
     def wake(self, repositories: Iterable[str]) -> None:
-        """Say that these repositories have something queued."""
+        """Say that these repositories have something queued. May be called from any thread."""
         for name in repositories:
             if name in self._wanted:
                 self._wanted[name].set()
@@ -54,22 +57,29 @@ class Workers:
         """Let the threads go; what still runs in one is not waited for."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    async def _serve(self, name: str) -> None:
-        loop = asyncio.get_running_loop()
-        retry = FIRST_RETRY_SECONDS
-        while not self._stopping.is_set():
-            await self._wanted[name].wait()
-            self._wanted[name].clear()
+    async def _release(self, name: str, thread: asyncio.Future[None]) -> None:
+        """Wait for the end of a thread; however the loop ends before it, the thread is not left waiting."""
+        try:
+            await thread
+        finally:
+            self._stopping.set()
+            self._wanted[name].set()
+
+    def _work(self, name: str, loop: asyncio.AbstractEventLoop) -> None:
+        """In the thread, which waits here so as to begin at once: run all that is queued whenever that is wanted."""
+        wanted, retry = self._wanted[name], FIRST_RETRY_SECONDS
+        while wanted.wait() and not self._stopping.is_set():
+            wanted.clear()
             try:
-                await loop.run_in_executor(self._threads, self._drain, name)
+                self._drain(name)
             except Exception as error:  # noqa: BLE001 (a request's failure is its outcome; this is the gateway's)
                 bug = None if isinstance(error, Problem) else error
                 logger.opt(exception=bug).error("nothing can be run in {} for {:.0f} s: {}", name, retry, error)
-                loop.call_later(retry, self._wanted[name].set)
+                loop.call_soon_threadsafe(loop.call_later, retry, wanted.set)
                 retry = min(2 * retry, LAST_RETRY_SECONDS)
             else:
                 retry = FIRST_RETRY_SECONDS
-                self._drained()
+                loop.call_soon_threadsafe(self._drained)
 
     def _drain(self, name: str) -> None:
         while not self._stopping.is_set() and self._dispatcher.run_next(name):

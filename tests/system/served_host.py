@@ -159,9 +159,9 @@ class ServedHost:
         return found
 
     def told(self, request_id: str) -> list[str]:
-        """The kinds of events that `commands.log` tells of a request, oldest first."""
-        lines = (self.shared / "commands.log").read_text().splitlines()
-        return [kind for _at, _seq, about, kind, *_ in map(str.split, lines) if about == request_id]
+        """The kinds of events that `commands.log` tells of a request, oldest first. It follows the answers."""
+        lines = [line.split() for line in (self.shared / "commands.log").read_text().splitlines()]
+        return [words[3] for words in lines if len(words) > 3 and words[2] == request_id]
 
     def left_claimed(self) -> list[str]:
         return [name for name in os.listdir(self.shared) if name.startswith(".claim.")]

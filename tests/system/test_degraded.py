@@ -119,6 +119,7 @@ def test_d06_a_flag_that_cannot_be_removed_is_never_run_and_that_is_said_once(pu
         assert (refused["state"], refused["error"]["code"]) == ("refused", "flag_not_removable")
         for number in range(3):  # rounds that see it again
             assert host.ask(f"git_status.round-{number}.flag", owner=SOMEBODY)["state"] == "succeeded"
+        until(lambda: host.told("round-2"), "the last round in commands.log")
         assert host.told("stuck") == ["request.refused"]
         assert (host.shared / "git_set_config.stuck.flag").exists()
         assert "eve@example.org" not in host.ask("git_check.who.flag", owner=SOMEBODY)["output"]

@@ -149,6 +149,7 @@ def test_d02_a_typed_request_that_is_still_being_written_is_left_to_its_writer(h
     assert (host.shared / "slow.request.json").exists()
     host.shell("printf 'atus\"}' >> slow.request.json")
     assert host.in_state("slow", *LAST_STATES)["state"] == "succeeded"
+    until(lambda: "request.succeeded" in host.told("slow"), "its end in commands.log")
     assert host.told("slow").count("request.queued") == 1
 
 

@@ -75,6 +75,7 @@ def test_a_second_gateway_on_the_same_state_declines_and_takes_nothing(host: Ser
         assert second.returncode == 1
         assert f"process {first.process.pid}" in second.stderr
         assert host.ask("git_status.a1.flag")["state"] == "succeeded"
+        until(lambda: "request.succeeded" in host.told("a1"), "its end in commands.log")
         assert host.told("a1").count("request.queued") == 1
     with host.running():  # what was killed holds nothing any more
         assert host.ask("git_status.a2.flag")["state"] == "succeeded"

@@ -25,6 +25,10 @@ class RecordingDispatcher:
         self.fail: Exception | None = None
         self._more = False
         self.threads: set[str] = set()
+        self._told: Callable[[set[str]], None] = lambda _repositories: None
+
+    def tell_queued(self, told: Callable[[set[str]], None]) -> None:
+        self._told = told
 
     def take(self, names: Iterable[bytes] | None = None) -> int:
         self.threads.add(threading.current_thread().name)
@@ -32,6 +36,7 @@ class RecordingDispatcher:
         if self.fail is not None:
             raise self.fail
         if names is not None:
+            self._told(set(self.queued_repositories()))
             return 0
         count, self._more = self.left_behind.popleft() if self.left_behind else (0, False)
         return count

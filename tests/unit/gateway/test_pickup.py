@@ -23,7 +23,13 @@ async def picking(dispatcher: RecordingDispatcher, state: Path, backstop: float 
     queued: list[str] = []
     stuck: list[int] = []
     pickup = Pickup(
-        dispatcher, state, heartbeat, queued=queued.extend, stuck=lambda: stuck.append(1), backstop_seconds=backstop
+        dispatcher,
+        state,
+        heartbeat,
+        queued=queued.extend,
+        taken=lambda: None,
+        stuck=lambda: stuck.append(1),
+        backstop_seconds=backstop,
     )
     pickup.queued_seen, pickup.stuck_seen, pickup.heartbeat_seen = queued, stuck, heartbeat
     task = asyncio.create_task(pickup.run())
@@ -194,7 +200,7 @@ def test_a_flag_whose_take_failed_is_looked_for_soon_and_not_at_the_next_full_mi
 @pytest.mark.parametrize("passes", range(5))
 def test_being_told_to_end_is_heard_also_in_the_moment_in_which_a_flag_arrives(tmp_path: Path, passes: int) -> None:
     async def scenario() -> None:
-        pickup = Pickup(RecordingDispatcher(), tmp_path, Heartbeat({}), queued=print, stuck=print)
+        pickup = Pickup(RecordingDispatcher(), tmp_path, Heartbeat({}), queued=print, taken=print, stuck=print)
         task = asyncio.create_task(pickup.run())
         await asyncio.sleep(0.01)  # until it waits
         pickup.arrived(b"git_status.flag")
