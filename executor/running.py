@@ -17,7 +17,7 @@ from executor.arrival import restore_arrival
 from executor.asking import Asking
 from executor.config import ExecutorConfig
 from executor.disk_space import require_space
-from executor.errors import Failed, Problem, Refused, Unavailable
+from executor.errors import Failed, Problem, Refused, TimedOut, Unavailable
 from executor.facts import FactFinder
 from executor.git.maintenance import remove_abandoned
 from executor.git.reports import fallen
@@ -184,7 +184,13 @@ class Running:
         self._answers.publish(request_id, files=outcome.files)
 
     def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
-        """End a request that cannot be begun: refused, or failed while it was looked into."""
+        """End a request that cannot be begun: refused, or failed or timed out while it was looked into."""
+        if isinstance(problem, TimedOut):  # it was looked into by a program that was ended
+            with self._store.transaction() as tx:
+                _begin(tx, row)
+                _record_end(tx, row.id, fallen(row.argv, problem))
+            self._answers.publish(row.id)
+            return
         to = State.REFUSED if isinstance(problem, Refused) else State.FAILED
         decision = {"answer": "refuse", "reasons": [problem.message], "code": problem.code, "hint": problem.hint}
         told = {"code": problem.code, "message": problem.message}
