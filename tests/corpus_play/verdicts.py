@@ -36,8 +36,8 @@ def wrongs(played: Played) -> list[str]:
 
 
 def _not_adopted(played: Played) -> list[str]:
-    """An operator was told why not; what is asked of the repository is refused with how to adopt it."""
-    refused = played.last is not None and error_code(played.last) == "not_adopted"
+    """An operator was told why not; what is asked of the repository is refused, if not for itself then for that."""
+    refused = played.last is not None and played.last.state is State.REFUSED
     right = refused and played.line.malicious and played.order is Order.BEFORE
     return [] if right else [f"the repository could not be adopted: {played.adoption}"]
 
