@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from executor.git.lexer import quote
-
 from executor.record.display import visible
 
 WIDTH = 80
