@@ -8,7 +8,13 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+import hypothesis
 import pytest
+
+# No test is judged by the clock, and CI tries the same examples each time; elsewhere they are drawn anew.
+hypothesis.settings.register_profile("here", deadline=None)
+hypothesis.settings.register_profile("ci", deadline=None, derandomize=True)
+hypothesis.settings.load_profile("ci" if os.environ.get("CI") else "here")
 
 _GIT_EXEC_PATH = Path("/usr/lib/git-core")
 
@@ -36,6 +42,25 @@ PARTS: dict[str, tuple[Callable[[], bool], str]] = {
         lambda: _root() and shutil.which("setpriv") is not None,
         "to be root with setpriv (Debian: util-linux), to become another uid",
     ),
+    "laravel": (
+        lambda: shutil.which("php") is not None and Path("/usr/share/php/Illuminate/Queue").exists(),
+        "Laravel (Debian: php-cli php-laravel-framework php-sqlite3 php-redis php-pgsql php-mbstring php-xml)",
+    ),
+    "redis": (lambda: shutil.which("redis-server") is not None, "a Redis server (Debian: redis-server)"),
+    "postgresql": (
+        lambda: any(Path("/usr/lib/postgresql").glob("*/bin/initdb")) and _root(),
+        "PostgreSQL (Debian: postgresql), started by root as another user",
+    ),
+    "docker-engine": (
+        lambda: shutil.which("dockerd") is not None and Path("/bin/busybox").exists() and _root(),
+        "a Docker engine started by root (Debian: docker.io busybox-static)",
+    ),
+    "systemd-nspawn": (
+        lambda: shutil.which("systemd-nspawn") is not None and _root(),
+        "systemd-nspawn started by root (Debian: systemd-container)",
+    ),
+    "supervisor": (lambda: shutil.which("supervisord") is not None, "supervisor (Debian: supervisor)"),
+    "git-lfs": (lambda: shutil.which("git-lfs") is not None, "git-lfs (Debian: git-lfs)"),
     "bwrap": (lambda: shutil.which("bwrap") is not None, "bubblewrap (Debian: bubblewrap)"),
     "strace": (lambda: shutil.which("strace") is not None, "strace (Debian: strace)"),
 }
