@@ -42,6 +42,7 @@ PURE = [
     "executor/git/drift.py",
     "executor/git/recovery_model.py",
     "executor/arrival.py",
+    "executor/laravel/model.py",
     "executor/record/display.py",
     "executor/git/added_lines.py",
     "executor/git/bringing_in.py",
