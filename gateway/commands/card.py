@@ -14,6 +14,7 @@ from gateway.commands.terminal import age, exactly, heading, paragraph
 
 CARD_LIMIT = 64 * 1024  # characters; nobody reads more than that before saying yes
 _LABELS = {"depends_on": "bound to"}
+_LAST = {"depends_on": 1, "diff": 2}  # what would change comes before what it hangs on, and the long text at the end
 _SHOWN_ELSEWHERE = frozenset({"argv", "operation", "repo", "reason", "class", "reasons", "host", "id", "agent_says"})
 
 
@@ -59,7 +60,7 @@ def _lines(
 
 def _facts(shown: Mapping[str, object]) -> Iterator[str]:
     """Yield what would change, as it was found when it was asked."""
-    for name, value in shown.items():
+    for name, value in sorted(shown.items(), key=lambda item: _LAST.get(item[0], 0)):
         if name in _SHOWN_ELSEWHERE or value in (None, "", [], {}):
             continue
         if name == "push" and isinstance(value, list):

@@ -28,7 +28,8 @@ def paragraph(label: str, text: str) -> str:
     """Given a label and foreign or own text, return it wrapped beside the label, everything visible that hides."""
     lines = []
     for line in visible(text, multiline=True).expandtabs().split("\n"):
-        lines.extend(textwrap.wrap(line, WIDTH - _LABEL, break_on_hyphens=False) or [""])
+        hanging = " " * (len(line) - len(line.lstrip()))
+        lines.extend(textwrap.wrap(line, WIDTH - _LABEL, break_on_hyphens=False, subsequent_indent=hanging) or [""])
     indent = " " * _LABEL
     return "\n".join(f"{indent}{line}".rstrip() for line in lines).replace(indent, f"{label:<{_LABEL}}", 1)
 

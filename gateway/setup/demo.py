@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import textwrap
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +16,8 @@ from gateway.commands.terminal import WIDTH, heading
 from gateway.setup.demo_world import World, throw_away_world
 
 _LINES = 12  # of an output; the rest is counted
-_INDENT = " " * 12
+_INDENT, _SCREEN = " " * 12, "    "  # below who acts; below a command, whose output is as wide as a terminal
+_FULL_ID = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30,54}\b")  # of an object or a digest: people need its beginning
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ TYPED = (
     Step(
         "an operator can say no, and why",
         "git_cmd.force-1.flag",
-        "git push --force origin main\n",
+        "git push --force origin HEAD~1:refs/heads/main\n",
         ends="denied",
         operator=("deny", "--reason", "main is never rewritten here"),
         shows="never rewritten",
@@ -99,7 +102,7 @@ class Show:
         if step.operator:
             self.expect(result["state"] == "awaiting_approval", f"{step.title}: it did not wait for the operator")
             verb, *rest = step.operator
-            _tell("operator", "ops-gateway pending\n" + self._world.ops_gateway("pending", result["id"]))
+            _tell("operator", "ops-gateway pending\n" + self._world.ops_gateway("pending", result["id"]), _SCREEN)
             self._world.ops_gateway(verb, result["id"], *rest)
             _tell("operator", f"ops-gateway {verb} {result['id']} {' '.join(rest)}".rstrip())
             result = self._world.result(
@@ -153,7 +156,7 @@ def _acts(world: World) -> Iterator[tuple[str, tuple[Step, ...]]]:
 
 def _prologue(world: World) -> None:
     print(heading("ops-gateway demo: everything happens in " + str(world.root)))
-    _tell("operator", "ops-gateway adopt shop\n" + world.ops_gateway("adopt", "--yes", "shop"))
+    _tell("operator", "ops-gateway adopt shop\n" + world.ops_gateway("adopt", "--yes", "shop"), _SCREEN)
     world.start()
     _tell("operator", "ops-gateway run   (the gateway is up, watching the shared directory)")
 
@@ -170,11 +173,18 @@ def _epilogue(world: World, show: Show) -> None:
     show.expect(world.stop(), "the gateway did not stop in order")
 
 
-def _tell(who: str, text: str) -> None:
-    first, *rest = visible(text.rstrip("\n"), multiline=True).split("\n")
+def _tell(who: str, text: str, indent: str = _INDENT) -> None:
+    shown = _FULL_ID.sub(r"\1…", visible(text.rstrip("\n"), multiline=True).expandtabs())
+    first, *rest = (part for line in shown.split("\n") for part in _wrapped(line, WIDTH - len(indent)))
     print(f"  {who:<9} {first}")
     for line in rest:
-        print(f"{_INDENT}{line}".rstrip())
+        print(f"{indent}{line}".rstrip())
+
+
+def _wrapped(line: str, width: int) -> list[str]:
+    """A long line goes on below, a little further in than it began."""
+    begins = len(line) - len(line.lstrip())
+    return textwrap.wrap(line, width, subsequent_indent=" " * (begins + 2), break_on_hyphens=False) or [""]
 
 
 def _told(result: dict[str, Any]) -> str:
