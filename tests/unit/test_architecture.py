@@ -43,6 +43,7 @@ PURE = [
     "executor/git/recovery_model.py",
     "executor/arrival.py",
     "executor/laravel/model.py",
+    "gateway/schedule/hours.py",
     "executor/record/display.py",
     "executor/git/added_lines.py",
     "executor/git/bringing_in.py",
