@@ -12,12 +12,11 @@ import time
 from collections.abc import Mapping
 from itertools import takewhile
 
-from executor.answers import Answers, error_data
-from executor.arrival import restore_arrival
+from executor.answers import Answers
 from executor.asking import Asking
 from executor.config import ExecutorConfig
 from executor.disk_space import require_space
-from executor.errors import Failed, Problem, Refused, TimedOut, Unavailable
+from executor.errors import Failed, Problem, Refused
 from executor.facts import FactFinder
 from executor.git.maintenance import remove_abandoned
 from executor.git.reports import fallen
@@ -25,19 +24,18 @@ from executor.git.repository import Git
 from executor.operations import Operations
 from executor.outcome import Outcome, State
 from executor.policy.decide import decide
-from executor.policy.model import Ask, Decision, Refuse, Request, RiskClass, Run
+from executor.policy.model import Ask, Decision, Operation, Params, Refuse, Request, RiskClass, Run
 from executor.record import requests
 from executor.record.requests import RequestRow
-from executor.record.store import Store, Transaction
-from executor.record.transitions import transition
+from executor.record.store import Store
+from executor.recording import begin, bug, end, not_begun, restored, was_stopped, whole
 from executor.repositories import Repositories
 from executor.stuck_trees import StuckTrees, is_concerned
 
 log = logging.getLogger(__name__)
 
-_STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended because the gateway stops
 # Requests that only read are recorded together, which saves each of them a flush to the disk.
-_READS_AT_ONCE = 20
+_READS_AT_ONCE = 50
 _READS_SECONDS = 0.05  # so long may the first of them wait for the others
 
 
@@ -87,15 +85,18 @@ class Running:
             raise
         except Exception:  # no request may stand in the way of all that come after it
             log.exception("the request %s met a bug before it was begun", rows[0].id)
-            self._stop_before_start(rows[0], _bug("nothing was run"))
+            self._stop_before_start(rows[0], bug("nothing was run"))
         return True
 
     def _read(self, git: Git, rows: list[RequestRow]) -> bool:
         """Run requests that only read as long as there is time, and record them; return False if the first does more.
 
+        Those that ask the same share one run: it begins after all of them had come, so it answers each.
+
         Raises Refused or Failed where the first cannot be begun; what comes later is left for its own turn.
         """
         ended: list[tuple[RequestRow, Outcome]] = []
+        answered: dict[tuple[Operation, Params], Outcome] = {}
         finder = self._facts.for_batch()
         give_up = time.monotonic() + _READS_SECONDS
         for row in rows:
@@ -107,9 +108,11 @@ class Running:
                 break  # it is met again, and answered, when this request is the first
             if not isinstance(decision, Run) or decision.risk is not RiskClass.READ:
                 break
-            outcome = self._outcome(git, row, request, decision, {})
+            asked = (request.operation, request.params)
+            outcome = answered.get(asked) or self._outcome(git, row, request, decision, {})
+            answered[asked] = outcome
             ended.append((row, outcome))
-            if time.monotonic() > give_up or _was_stopped(outcome):
+            if time.monotonic() > give_up or was_stopped(outcome):
                 break
         if ended:
             self._record_reads(ended)
@@ -117,7 +120,7 @@ class Running:
 
     def _record_reads(self, ended: list[tuple[RequestRow, Outcome]]) -> None:
         with self._store.transaction() as tx:
-            recorded = [_record_whole(tx, row, outcome) for row, outcome in ended]
+            recorded = [whole(tx, row, outcome) for row, outcome in ended]
         files: dict[str, str] = {}
         for _, outcome in ended:
             files |= outcome.files
@@ -137,7 +140,7 @@ class Running:
 
     def _decided(self, git: Git, row: RequestRow, finder: FactFinder) -> tuple[Request, Decision]:
         """Decide again, for policy and facts may have changed. Raises Refused or Failed."""
-        request = _restored(row)
+        request = restored(row)
         secret = self._operations.outgoing_secret(git, request)
         decision = decide(request, self._config.policy, finder.facts(request, secret))
         if isinstance(decision, Refuse):
@@ -150,7 +153,7 @@ class Running:
 
     def _run(self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]) -> None:
         with self._store.transaction() as tx:
-            _begin(tx, row)
+            begin(tx, row)
         self._answers.publish(row.id)
         outcome = self._outcome(git, row, request, decision, bound)
         self._unrecorded[row.repo] = (row.id, outcome)
@@ -176,84 +179,17 @@ class Running:
             return fallen(row.argv, problem)
         except Exception:
             log.exception("the request %s met a bug", row.id)
-            return Outcome(State.FAILED, argv=row.argv, error=_bug("what was done is not known"))
+            return Outcome(State.FAILED, argv=row.argv, error=bug("what was done is not known"))
 
     def _end(self, request_id: str, outcome: Outcome) -> None:
         with self._store.transaction() as tx:
-            _record_end(tx, request_id, outcome)
+            end(tx, request_id, outcome)
         self._answers.publish(request_id, files=outcome.files)
 
     def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
-        """End a request that cannot be begun: refused, or failed or timed out while it was looked into."""
-        if isinstance(problem, TimedOut):  # it was looked into by a program that was ended
-            with self._store.transaction() as tx:
-                _begin(tx, row)
-                _record_end(tx, row.id, fallen(row.argv, problem))
-            self._answers.publish(row.id)
-            return
-        to = State.REFUSED if isinstance(problem, Refused) else State.FAILED
-        decision = {"answer": "refuse", "reasons": [problem.message], "code": problem.code, "hint": problem.hint}
-        told = {"code": problem.code, "message": problem.message}
-        changes = frozenset({State.RECEIVED, State.QUEUED})
         with self._store.transaction() as tx:
-            result = {"error": error_data(problem)}
-            transition(tx, row.id, changes, to, data=told, result=result, decision=decision)
+            not_begun(tx, row, problem)
         self._answers.publish(row.id)
-
-
-def _restored(row: RequestRow) -> Request:
-    operation = None if row.form == "typed" else row.operation
-    arrival = restore_arrival(operation, row.repo, row.id, row.text)
-    if arrival.request is None:  # an upgrade may read differently what was recorded before
-        raise arrival.refusal or Refused("unreadable", "the request cannot be read any more")
-    return arrival.request
-
-
-def _begin(tx: Transaction, row: RequestRow) -> None:
-    """Record that a request runs. One that turned out to need nobody's yes is queued first, as every other is."""
-    if row.state is State.RECEIVED:
-        transition(tx, row.id, State.RECEIVED, State.QUEUED)
-    if not transition(tx, row.id, State.QUEUED, State.RUNNING, data={"argv": row.argv, "digest": row.digest}):
-        raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
-
-
-def _bug(so_far: str) -> Failed:
-    return Failed(
-        "internal_error",
-        f"the gateway met an error of its own; {so_far}",
-        "look at the state (git_status, git_check); an operator finds the error in the gateway's log",
-    )
-
-
-def _record_end(tx: Transaction, request_id: str, outcome: Outcome) -> None:
-    result: dict[str, object] = {
-        "exit_code": outcome.exit_code,
-        "truncated": outcome.truncated,
-        "verified": dict(outcome.verified),
-    }
-    told: dict[str, object] = {"exit_code": outcome.exit_code, "verified": dict(outcome.verified)}
-    if outcome.error is not None:
-        result["error"] = error_data(outcome.error)
-        told |= {"code": outcome.error.code, "message": outcome.error.message}
-    transition(tx, request_id, State.RUNNING, _end_state(outcome), data=told, result=result, output=outcome.output)
-
-
-def _record_whole(tx: Transaction, row: RequestRow, outcome: Outcome) -> RequestRow:
-    """Record the run of a request that changed nothing, and return the request as it is then."""
-    _begin(tx, row)
-    _record_end(tx, row.id, outcome)
-    recorded = requests.get(tx, row.id)
-    assert recorded is not None  # it has just been changed
-    return recorded
-
-
-def _end_state(outcome: Outcome) -> State:
-    """An operation that was ended because the gateway stops has not failed: what it came to is not known."""
-    return State.INTERRUPTED if _was_stopped(outcome) else outcome.state
-
-
-def _was_stopped(outcome: Outcome) -> bool:
-    return outcome.error is not None and outcome.error.code in _STOPPED
 
 
 def _seems_to_read(row: RequestRow) -> bool:

@@ -6,6 +6,7 @@ What is compared runs by turns, so that whatever else the machine does hits both
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from executor.config import ExecutorConfig, RepositoryConfig
@@ -39,21 +40,36 @@ def large() -> Row:
     return Row(f"the same, {_LARGE_FILES:,} files", f"{ratio:.2f} x", "<= 1.1 x", ratio <= 1.1, beside)
 
 
-def burst() -> Row:
-    """A thousand flags at once against a thousand bare processes in a row."""
-    bare, ours = [], []
+def burst() -> list[Row]:
+    """A thousand flags at once against a thousand bare processes in a row: the same flag, and each another one."""
     with served() as host:
         _warm_up(host)
-        before, used = host.gateway.cpu(), children_cpu()
-        for number in range(_BURSTS):
-            half = _BURST // 2
-            first = sum(host.bare_status() for _ in range(half))
-            ours.append(_burst(host, number))
-            bare.append(first + sum(host.bare_status() for _ in range(half)))
-        cpu = _cpu(children_cpu() - used, host.gateway.cpu() - before, _BURST * _BURSTS)
+        return [
+            _burst_row(host, "equal", f"{_BURST:,} flags at once", _same),
+            _burst_row(host, "other", "the same, no two alike", _different),
+        ]
+
+
+def _same(name: str) -> tuple[str, str]:
+    return f"git_status.{name}.flag", ""
+
+
+def _different(name: str) -> tuple[str, str]:
+    return f"git_cmd.{name}.flag", f"git status -- README.md {name}.txt"
+
+
+def _burst_row(host: Served, kind: str, title: str, flag: Callable[[str], tuple[str, str]]) -> Row:
+    bare, ours = [], []
+    before, used = host.gateway.cpu(), children_cpu()
+    for number in range(_BURSTS):
+        half = _BURST // 2
+        first = sum(host.bare_status() for _ in range(half))
+        ours.append(_burst(host, [f"{kind}-{number}-{each}" for each in range(_BURST)], flag))
+        bare.append(first + sum(host.bare_status() for _ in range(half)))
+    cpu = _cpu(children_cpu() - used, host.gateway.cpu() - before, _BURST * _BURSTS)
     share = 100 * ms(bare) / ms(ours)
     beside = f"bare {_BURST * 1000 / ms(bare):.0f}/s, ours {_BURST * 1000 / ms(ours):.0f}/s; {cpu}"
-    return Row(f"{_BURST:,} flags at once", f"{share:.0f} %", ">= 70 %", share >= 70, beside)
+    return Row(title, f"{share:.0f} %", ">= 70 %", share >= 70, beside)
 
 
 def junk() -> list[Row]:
@@ -113,12 +129,11 @@ def _cpu(bare: float, ours: float, count: int) -> str:
     return f"CPU bare {1000 * bare / count:.1f} ms, ours {1000 * ours / count:.1f} ms"
 
 
-def _burst(host: Served, number: int) -> float:
-    """Return how long a thousand flags take, from the first one's raising to the last one's result."""
-    names = [f"burst-{number}-{each}" for each in range(_BURST)]
+def _burst(host: Served, names: list[str], flag: Callable[[str], tuple[str, str]]) -> float:
+    """Return how long these flags take, from the first one's raising to the last one's result."""
     started = time.perf_counter()
     for name in names:
-        host.raise_flag(f"git_status.{name}.flag")
+        host.raise_flag(*flag(name))
     results = host.answered(*names)
     took = time.perf_counter() - started
     ends = [results[name]["finished_at"] for name in names]
