@@ -51,7 +51,11 @@ known_hosts = "/etc/ops-gateway/known_hosts"
 """
 
 _EXAMPLE = """\
-# Settings of ops-gateway. Copy to .env (or /etc/ops-gateway/gateway.env), chmod 600, change the first three.
+# Settings of ops-gateway. `ops-gateway init` writes such a file; by hand: copy it, chmod 600, change the first two.
+# It is read as .env in the directory where ops-gateway is started, unless that lies in a git work tree (the agent
+# could write it there). A file anywhere else, /etc/ops-gateway/gateway.env say, is read where it is named:
+# GATEWAY_ENV_FILE=/etc/ops-gateway/gateway.env in the environment (of the unit, of cron, of your shell).
+# It must belong to root or to the gateway's user, and nobody else may write it.
 # Written so that systemd, docker --env-file, compose and python-dotenv read it alike:
 # no quotes, no spaces around =, no export, comments only on lines of their own.
 
@@ -68,11 +72,14 @@ def page() -> str:
 
 
 def example() -> str:
-    """Return the text of .env.example: what must be set as it could be, everything else as a comment."""
+    """Return the text of .env.example: what must be set as it could be, everything else as a comment.
+
+    The state directory has a default that each user can make; /var/lib needs root once.
+    """
     entries = []
     for name, field, value in _by_variable():
         comment = textwrap.fill(field.description or "", 116, initial_indent="# ", subsequent_indent="# ")
-        mark = "" if name in ("shared_dir", "repo_dir", "state_dir") else "#"
+        mark = "" if name in ("shared_dir", "repo_dir") else "#"
         entries.append(f"{comment}\n{mark}{variable(name)}={value}\n")
     return _EXAMPLE.format(entries="\n".join(entries))
 

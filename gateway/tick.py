@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from datetime import UTC, datetime
 from pathlib import Path
 
 from gateway import wiring
@@ -42,6 +43,14 @@ def tick(settings: Settings, wait_seconds: float) -> None:
             orderly.touch(mode=0o600)
         finally:
             dispatcher.close()
+
+
+def last_tick(state: Path) -> datetime | None:
+    """Return when a tick last ended in order here; None if none ever did, or the last one did not."""
+    try:
+        return datetime.fromtimestamp((state / _ORDERLY).stat().st_mtime, UTC)
+    except OSError:
+        return None
 
 
 def _is_due(stamp: Path, period: float) -> bool:

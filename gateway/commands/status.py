@@ -14,7 +14,7 @@ from executor.record import controls, requests
 from executor.record.store import Store
 from executor.sandbox.confinement import Confinement
 from gateway import settings as configuration
-from gateway import wiring
+from gateway import tick, wiring
 from gateway.commands.terminal import age, heading, paragraph
 from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS, read_health
 from gateway.settings_model import Settings
@@ -27,7 +27,7 @@ def arguments(_verb: str, parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Show it. Return 1 when no gateway runs, or it does not get on."""
+    """Show it. Return 1 when nothing serves flags (no process, no recent tick), or it does not get on."""
     settings = configuration.load()
     found = look(settings)
     print(json.dumps(found) if options.json else "\n".join(as_text(found)))
@@ -38,21 +38,32 @@ def look(settings: Settings) -> dict[str, Any]:
     """Given the settings, return how things are, as JSON can hold it."""
     served_by = holder(settings.state_dir)
     health = read_health(settings.state_dir) if served_by else {}
+    ticked = tick.last_tick(settings.state_dir)
     confinement = Confinement(unsafe=settings.unsafe_run_without_confinement).report().summary
     with wiring.record(settings) as store:
-        return gather(settings, store, served_by=served_by, health=health, confinement=confinement)
+        return gather(settings, store, served_by=served_by, health=health, confinement=confinement, last_tick=ticked)
 
 
 def gather(
-    settings: Settings, store: Store, *, served_by: str, health: Mapping[str, Any], confinement: str
+    settings: Settings,
+    store: Store,
+    *,
+    served_by: str,
+    health: Mapping[str, Any],
+    confinement: str,
+    last_tick: datetime | None = None,
 ) -> dict[str, Any]:
-    """The same with the record open: `served_by` holds the state directory, `health` is what it says of itself."""
+    """The same with the record open: `served_by` holds the state directory, `health` is what it says of itself.
+
+    `last_tick` is when cron's `ops-gateway tick` last ended, on a host where nothing stays resident.
+    """
     with store.reading() as reading:
         states = Counter(request.state for request in requests.open_requests(reading))
         freeze = controls.frozen(reading)
     found: dict[str, Any] = {
         "host": settings.host_name,
         "served_by": served_by,
+        "last_tick": last_tick.isoformat(timespec="seconds") if last_tick else None,
         "repositories": {each.name: str(each.path) for each in settings.served},
         "shared_dir": str(settings.shared_dir),
         "confinement": confinement,
@@ -66,8 +77,8 @@ def gather(
 
 
 def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> Iterator[str]:
-    if not found["served_by"]:
-        yield "no gateway runs: flags wait (ops-gateway run)"
+    if not found["served_by"] or found["served_by"].startswith("tick"):
+        yield from _tick_troubles(_moment(found["last_tick"]), now, going=bool(found["served_by"]))
     elif (sweep := _last_sweep(found)) is None or (now - sweep).total_seconds() > STALE_PERIODS * PERIODS["sweep"]:
         yield f"the last sweep was {age(sweep, now)}: see the gateway's log"
     if anchor:
@@ -78,10 +89,22 @@ def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> It
         yield f"the job {job} was not completed for too long: see the gateway's log"
 
 
+def _tick_troubles(last: datetime | None, now: datetime, *, going: bool) -> Iterator[str]:
+    """Where no process stays, cron's last tick is the sign of life, as the last sweep is elsewhere."""
+    if going or (last is not None and (now - last).total_seconds() <= STALE_PERIODS * PERIODS["sweep"]):
+        return
+    yield "no gateway runs: flags wait (ops-gateway run)"
+    if last is not None:
+        yield f"the last tick ended {age(last, now)}: if cron is to do it, see its mail"
+
+
 def _last_sweep(found: Mapping[str, Any]) -> datetime | None:
     """Return when flags were last looked for; what is planned next would say nothing (B14)."""
-    moment = found["health"].get("heartbeat", {}).get("completed", {}).get("sweep")
-    return datetime.fromisoformat(moment) if moment else None
+    return _moment(found["health"].get("heartbeat", {}).get("completed", {}).get("sweep"))
+
+
+def _moment(text: str | None) -> datetime | None:
+    return datetime.fromisoformat(text) if text else None
 
 
 def as_text(found: Mapping[str, Any]) -> Iterator[str]:
@@ -90,8 +113,11 @@ def as_text(found: Mapping[str, Any]) -> Iterator[str]:
     yield heading(f"{found['host']}: {'see below' if found['troubles'] else 'all is well'}", mood)
     yield paragraph("serves", "\n".join(f"{name}  {path}" for name, path in found["repositories"].items()))
     yield paragraph("flags in", found["shared_dir"])
-    if found["served_by"]:
-        yield paragraph("process", f"{found['served_by']}, last sweep {age(_last_sweep(found))}")
+    served_by = found["served_by"]
+    if found["last_tick"] and (not served_by or served_by.startswith("tick")):
+        yield paragraph("process", f"none stays; `ops-gateway tick` last ended {age(_moment(found['last_tick']))}")
+    elif served_by:
+        yield paragraph("process", f"{served_by}, last sweep {age(_last_sweep(found))}")
         yield paragraph("notices", found["health"].get("watching", "by sweep"))
     if chat := found["health"].get("telegram"):
         yield paragraph("telegram", str(chat.get("state", "")))
