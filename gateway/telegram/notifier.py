@@ -154,7 +154,12 @@ class Notifier:
             await self._send(again, priority, stands.message_id)
 
     def _hold(self, key: str, outcome: Outcome) -> None:
-        """After a delivery that came to nothing: note if the chat is closed to us, and try again later."""
+        """After a delivery that came to nothing: note if the chat is closed to us, and try again later.
+
+        A message that somebody deleted is no reason to wait: the next one of its card is a new message.
+        """
+        if isinstance(outcome, Vanished) and outcome.what is Lost.MESSAGE:
+            return
         if isinstance(outcome, Vanished) and outcome.what is Lost.CHAT and self.gone_since is None:
             self.gone_since = self._clock.monotonic()
             logger.warning("the operators' chat is closed to the bot: {}", outcome.reason)

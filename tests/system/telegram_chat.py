@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from bot_api import BotApi, Person, Shown
 from bot_api.people import Press
@@ -15,8 +16,9 @@ CHAT = -1001
 class OpsChat:
     """What operators see and do. `ann` and `bob` are operators, `eve` is not."""
 
-    def __init__(self, api: BotApi) -> None:
+    def __init__(self, api: BotApi, host: ServedHost) -> None:
         self.api = api
+        self._record = host.state / "gateway.db"
         self.group = api.group(CHAT)
         self.ann = api.person(11, "Ann", "ann")
         self.bob = api.person(22, "Bob", "bob")
@@ -66,6 +68,24 @@ class OpsChat:
         """Wait until the card of a request holds all these parts, and return it."""
         return self.shows(f"Request {request_id}", *parts)
 
+    def settled_card(self, request_id: str, *parts: str) -> Shown:
+        """The same, once the gateway has noted that it stands there: what is killed then sends no second one."""
+        card = self.card(request_id, *parts)
+        until(lambda: self._noted(request_id) == card.message_id, f"a note of where the card of {request_id} stands")
+        return card
+
+    def _noted(self, request_id: str) -> int | None:
+        with closing(sqlite3.connect(self._record)) as record:
+            row = record.execute("SELECT message_id FROM cards WHERE subject = ?", [request_id]).fetchone()
+        return row[0] if row else None
+
+    def time_is_up(self, request_id: str) -> None:
+        """Let the time to answer a request be over now, without anybody waiting for it."""
+        now = "strftime('%Y-%m-%dT%H:%M:%f000Z', 'now')"
+        with closing(sqlite3.connect(self._record, timeout=60)) as record, record:
+            record.execute(f"UPDATE approvals SET expires_at = {now} WHERE request_id = ?", [request_id])
+            record.execute(f"UPDATE requests SET expires_at = {now} WHERE id = ?", [request_id])
+
     def texts(self) -> list[str]:
         """Return what all messages of the bot say."""
         with self.api.lock:
@@ -94,6 +114,6 @@ class OpsChat:
 def ops_chat(host: ServedHost) -> Iterator[OpsChat]:
     """The chat that `host` is configured for from now on."""
     with BotApi() as api:
-        chat = OpsChat(api)
+        chat = OpsChat(api, host)
         host.settings |= chat.settings
         yield chat

@@ -110,7 +110,7 @@ def test_a23_a_bot_that_was_kicked_out_leaves_the_gateway_at_work(host: ServedHo
 def test_what_happened_while_telegram_was_away_is_told_and_nothing_is_lost(host: ServedHost, chat: OpsChat) -> None:
     with host.running():
         host.raise_flag("git_cmd.tag-1.flag", "git tag v1")
-        card = chat.card("tag-1", "Approve?")
+        card = chat.settled_card("tag-1", "Approve?")
         chat.api.stop()
         host.ok("approve", "tag-1")
         host.in_state("tag-1", "succeeded")
@@ -151,7 +151,7 @@ def test_a_command_is_answered_and_an_old_one_is_not_done(host: ServedHost, chat
 def test_approve_by_name_is_for_what_a_card_shows(host: ServedHost, chat: OpsChat) -> None:
     with host.running():
         host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
-        chat.card("tag-1", "Approve?")
+        chat.settled_card("tag-1", "Approve?")
         chat.bob.says(chat.group, "/approve tag-1")
         host.in_state("tag-1", "succeeded")
         chat.card("tag-1", "Approved by @bob")

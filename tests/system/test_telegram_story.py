@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 
 import pytest
+from bot_api import stall
 from served_host import HURRIED, ServedHost, until
 from telegram_chat import OpsChat, ops_chat
 
@@ -88,10 +89,11 @@ def test_two_operators_must_agree_where_the_host_says_so(host: ServedHost, chat:
 
 
 def test_what_nobody_answers_expires_and_a_late_tap_is_told_so(host: ServedHost, chat: OpsChat) -> None:
-    with host.running(*HURRIED, GATEWAY_APPROVAL_EXPIRY_SECONDS="4"):
+    with host.running(*HURRIED):
         host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
-        card = chat.card("tag-1", "Approve?")
+        card = chat.settled_card("tag-1", "Approve?")
         data = card.data_of(APPROVE)
+        chat.time_is_up("tag-1")
         assert host.in_state("tag-1", "expired")["error"]["code"] == "expired"
         chat.card("tag-1", "Expired", "nobody answered")
         assert card.labels() == []
@@ -103,12 +105,32 @@ def test_what_nobody_answers_expires_and_a_late_tap_is_told_so(host: ServedHost,
 def test_a28_buttons_work_after_a_kill_and_a_restart(host: ServedHost, chat: OpsChat) -> None:
     with host.running():
         host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
-        card = chat.card("tag-1", "Approve?")
+        card = chat.settled_card("tag-1", "Approve?")
     with host.running():
         chat.tap(chat.ann, card, APPROVE)
         host.in_state("tag-1", "succeeded")
         chat.card("tag-1", "Done", "Approved by @ann")
         assert len(chat.messages("Request tag-1")) == 1
+
+
+def test_a28_a_kill_before_telegram_has_answered_leaves_a_second_card_marked_so_and_one_decision(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    """Telegram has the card and the gateway cannot know it: the one moment in which a card may come twice."""
+    with host.running():
+        chat.api.always("sendMessage", stall(applied=True))
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        first = chat.card("tag-1", "Approve?")
+    chat.api.always("sendMessage", None)
+    with host.running():
+        second = chat.settled_card("tag-1", "Approve?", "may be a repeat")
+        assert "may be a repeat" not in first.text
+        assert chat.tap(chat.ann, first, APPROVE).answer == "Approved: it runs now."
+        assert "Already approved by @ann" in chat.tap_again(chat.bob, first, APPROVE)
+        host.in_state("tag-1", "succeeded")
+        assert chat.card("tag-1", "Done", "Approved by @ann").message_id == second.message_id
+        assert len(chat.messages("Request tag-1")) == 2
+    assert host.kinds("tag-1").count("approval.approved") == 1
 
 
 def test_a_push_shows_what_it_would_publish_and_is_verified(host: ServedHost, chat: OpsChat) -> None:
