@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from executor.errors import Problem, Refused, Unavailable
+from executor.host_operations import HOST_LANE
 from executor.policy.model import Ask, Decision, Refuse, Run
 from executor.protocol.publication import PublishedLog
 from executor.protocol.results import ApprovalView, DecisionView, build_result
@@ -77,7 +78,7 @@ class Answers:
         self, row: RequestRow, approval: Approval | None, files: Mapping[str, str] | None, conflict: Problem | None
     ) -> None:
         redact = self._store.redactor
-        if row.repo == self._default_repo:
+        if row.repo in (self._default_repo, HOST_LANE):
             self._owed_files |= {name: redact(content) for name, content in (files or {}).items()}
         try:
             text = _result_text(row, approval, self._remembered(row.id, conflict), redact)

@@ -44,18 +44,35 @@ class Asking:
         Raises Refused where what is asked cannot be shown in full or is not possible.
         """
         now = bind(git, request, decision)
+        moved = self._unsettled(row, now)
+        if moved is None:
+            return now.ids
+        self._ask(row, request, decision, now, moved, preview(git, request, decision, now))
+        return None
+
+    def approved_for_host(self, row: RequestRow, request: Request, decision: Ask, binding: Binding) -> bool:
+        """Whether operators agreed to an operation of the host that depends on `binding`; if not they were asked."""
+        moved = self._unsettled(row, binding)
+        if moved is not None:
+            self._ask(row, request, decision, binding, moved, {})
+        return moved is None
+
+    def _unsettled(self, row: RequestRow, now: Binding) -> tuple[str, ...] | None:
+        """Return None where what depends on `now` was agreed to; else what moved since it was, if it ever was."""
         with self._store.reading() as view:
             last = approvals.latest_of(view, row.id)
         if last is None or last.state is not ApprovalState.APPROVED or row.binding is None:
-            self._ask(git, row, request, decision, now, moved=())
-            return None
-        if last.digest != now.digest:
-            self._ask(git, row, request, decision, now, moved=drift(Binding.from_data(row.binding), now))
-            return None
-        return now.ids
+            return ()
+        return drift(Binding.from_data(row.binding), now) if last.digest != now.digest else None
 
     def _ask(
-        self, git: Git, row: RequestRow, request: Request, decision: Ask, binding: Binding, moved: tuple[str, ...]
+        self,
+        row: RequestRow,
+        request: Request,
+        decision: Ask,
+        binding: Binding,
+        moved: tuple[str, ...],
+        seen: Mapping[str, object],
     ) -> None:
         _require_showable(row, decision)
         shown: Mapping[str, object] = {
@@ -65,7 +82,7 @@ class Asking:
             "agent_says": request.reason,
             "depends_on": list(binding.lines()),
             "moved": list(moved),
-            **preview(git, request, decision, binding),
+            **seen,
         }
         with self._store.transaction() as tx:
             expires_at = timestamp(datetime.fromisoformat(tx.at) + timedelta(seconds=decision.expiry_seconds))

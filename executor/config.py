@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from executor.git.access import RemoteAccess
+from executor.laravel.config import LaravelConfig
 from executor.policy.model import Operation, Policy
 
 
@@ -47,6 +48,12 @@ class ExecutorConfig:
     policy: Policy = field(default_factory=Policy)
     limits: Limits = field(default_factory=Limits)
     run_without_confinement: bool = False
-    not_configured: frozenset[Operation] = frozenset({Operation.RESTART_QUEUE, Operation.HEALTH_CHECK})
     database_url: str = ""  # "" is SQLite in state_dir
     secrets: tuple[str, ...] = ()  # literal secrets that must never leave the host
+    laravel: LaravelConfig | None = None
+
+    @property
+    def not_configured(self) -> frozenset[Operation]:
+        """The operations that this host has no set-up for."""
+        needs = {Operation.RESTART_QUEUE: self.laravel, Operation.HEALTH_CHECK: None}
+        return frozenset(operation for operation, setup in needs.items() if setup is None)

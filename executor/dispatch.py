@@ -19,6 +19,8 @@ from executor.errors import Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.git.maintenance import keep_up, remove_abandoned
 from executor.git.rescue import prune_rescues
+from executor.host_lane import HostLane
+from executor.host_operations import HOST_LANE, HOST_OPERATIONS, HostOperations
 from executor.intake import Intake
 from executor.opening import open_store
 from executor.operations import Operations
@@ -34,6 +36,7 @@ from executor.repositories import Repositories
 from executor.running import Running
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
+from executor.withdrawals import Withdrawals
 
 _ROWS_FACTOR = 4  # a request is remembered, without its output, so many times as long as its output
 _PUBLISHED_AGAIN = 200  # newest results written anew at start
@@ -50,14 +53,18 @@ class Dispatcher:
         config.state_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         self.store = open_store(config)
         self.confinement = Confinement(unsafe=config.run_without_confinement)
-        self.repositories = Repositories(config, ProcessRunner(self.confinement), self._stopping)
+        self.runner = ProcessRunner(self.confinement)
+        self.repositories = Repositories(config, self.runner, self._stopping)
+        self.host_operations = HostOperations(config, self.runner, self._stopping)
         self._shared = SharedDir(config.shared_dir)
         self._answers = Answers(self._shared, self.store, self.repositories.full_name(""))
         self._facts = FactFinder(config, self.store, self.repositories)
         self._intake = Intake(config, self._shared, self.store, self.repositories, self._facts, self._answers)
+        self._withdrawals = Withdrawals(self._shared, self.store, self._answers)
         asking = Asking(config, self.store, self._answers)
         operations = Operations(self.store, config.limits)
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
+        self._host_lane = HostLane(config, self.store, self._facts, asking, self.host_operations, self._answers)
         self._troubles: dict[str, str] = {}  # what does not work now -> in words
 
     def tell_queued(self, told: Callable[[Set[str]], None]) -> None:
@@ -65,14 +72,18 @@ class Dispatcher:
         self._intake.queued = told
 
     def take(self, names: Iterable[bytes] | None = None, *, settle: bool = True) -> int:
-        """Take the flags of these names, or with None sweep once; return how many became requests.
+        """Take the flags of these names, or with None sweep once, then what the agent takes back by `ID.withdraw`.
+
+        Return how many became requests.
 
         A sweep leaves flags that changed within the last second, unless `settle` is False. Raises Unavailable when
         nothing can be recorded; what was claimed is then recorded by a later call.
         """
+        names = None if names is None else list(names)
         with self._taking:
             try:
                 taken = self._intake.take_named(names) if names is not None else self._intake.sweep(settle=settle)
+                self._withdrawals.take(names)
             except Unavailable as problem:
                 self._troubles["taking flags"] = problem.message
                 raise
@@ -86,22 +97,32 @@ class Dispatcher:
         """Return whether the last sweep left flags behind that were ready to be taken."""
         return self._intake.more_waiting
 
+    @property
+    def lanes(self) -> tuple[str, ...]:
+        """What `run_next` is called for: the repositories, and "" for what is run for the host itself."""
+        return (*self.repositories.names, HOST_LANE)
+
+    def lane(self, operation: Operation, repo: str) -> str:
+        """Return where a request of `operation` waits; `repo` "" is the default repository. Raises Refused."""
+        return HOST_LANE if operation in HOST_OPERATIONS else self.repositories.paths(repo).name
+
     def queued_repositories(self) -> list[str]:
-        """Return the repositories in which something is to be run or put to operators."""
+        """Return the lanes in which something is to be run or put to operators."""
         with self.store.reading() as view:
             return requests.due_repositories(view)
 
     def run_next(self, repo: str) -> bool:
-        """Run what comes next in `repo`, or put it to operators; return False when there is nothing.
+        """Run what comes next in the lane `repo`, or put it to operators; return False when there is nothing.
 
         Raises Unavailable when that cannot be recorded, or somebody else is at work in the repository.
         """
+        where = f"running in {repo}" if repo != HOST_LANE else "running for the host"
         try:
-            worked = self._running.run_next(repo)
+            worked = self._running.run_next(repo) if repo != HOST_LANE else self._host_lane.run_next()
         except Unavailable as problem:
-            self._troubles[f"running in {repo}"] = problem.message
+            self._troubles[where] = problem.message
             raise
-        self._troubles.pop(f"running in {repo}", None)
+        self._troubles.pop(where, None)
         return worked
 
     def publish_rest(self) -> None:

@@ -7,13 +7,12 @@ from dataclasses import replace
 from executor.config import ExecutorConfig
 from executor.git.questions import head, local_branches
 from executor.git.repository import Git
+from executor.host_operations import HOST_OPERATIONS
 from executor.outcome import State
-from executor.policy.model import Facts, Operation, PushParams, Refuse, Request, RiskClass
+from executor.policy.model import Facts, PushParams, Refuse, Request, RiskClass
 from executor.record import controls, requests
 from executor.record.store import Store
 from executor.repositories import Repositories
-
-_HOST_OPERATIONS = frozenset({Operation.RESTART_QUEUE, Operation.HEALTH_CHECK})
 
 
 class FactFinder:
@@ -37,7 +36,7 @@ class FactFinder:
         Where the answer depends on the repository, or is all that is wanted, also where that cannot be served.
         """
         known = replace(self.facts_of_record(), push_secret=push_secret)
-        if request.operation in _HOST_OPERATIONS:
+        if request.operation in HOST_OPERATIONS:
             return known
         if not (request.dry_run or isinstance(request.params, PushParams)):
             self._repositories.paths(request.repo)
@@ -51,7 +50,8 @@ class FactFinder:
 
     def facts_of_record(self) -> Facts:
         """Return what is known without looking at a repository. Raises Unavailable where the record is not there."""
-        return Facts(frozen=self._why_frozen(), not_configured=self._config.not_configured)
+        queues = self._config.laravel.queues if self._config.laravel is not None else None
+        return Facts(frozen=self._why_frozen(), not_configured=self._config.not_configured, queues=queues)
 
     def room_to_ask(self, repo: str) -> Refuse | None:
         """Return a refusal when so many requests of `repo` wait for operators that nobody would read another one."""

@@ -17,6 +17,7 @@ from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
+from executor.host_operations import lane
 from executor.outcome import State
 from executor.policy.decide import decide
 from executor.policy.model import Ask, Decision, Refuse, RiskClass
@@ -190,7 +191,7 @@ class Intake:
         return NewRequest(
             id=arrival.request_id or _fresh_id(),
             operation=arrival.operation,
-            repo=self._repositories.full_name(arrival.repo),
+            repo=self._lane(arrival),
             form="typed" if arrival.typed else "flag",
             text=arrival.text,
             identity=claim.identity,
@@ -216,8 +217,11 @@ class Intake:
             facts = finder.facts_of_record()
         decision = decide(arrival.request, self._config.policy, facts)
         if isinstance(decision, Ask) and not arrival.dry_run:
-            return finder.room_to_ask(self._repositories.full_name(arrival.repo)) or decision
+            return finder.room_to_ask(self._lane(arrival)) or decision
         return decision
+
+    def _lane(self, arrival: Arrival) -> str:
+        return lane(arrival.operation, self._repositories.full_name(arrival.repo))
 
 
 def _first_state(decision: Decision, *, dry_run: bool) -> State:

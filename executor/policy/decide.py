@@ -88,6 +88,8 @@ def _decide_typed(request: Request, policy: Policy, facts: Facts) -> Decision:
     if isinstance(params, PushParams):
         params = PushParams(params.branch or facts.default_branch)
         reasons += _push_reasons(params.branch, policy, facts)
+    if isinstance(params, QueueParams) and params.queue is not None:
+        _require_queue(params.queue, facts)
     if request.operation is Operation.GIT_RECOVER:
         reasons += ("operators are shown the plan before anything is done",)
     if request.operation in policy.approve:
@@ -125,6 +127,16 @@ def _require_branch(branch: str, facts: Facts) -> None:
             "no_such_branch",
             f"there is no local branch {branch!r}",
             f"branches are: {some}; for a tag use git_cmd with: git push origin refs/tags/NAME",
+        )
+
+
+def _require_queue(queue: str, facts: Facts) -> None:
+    if facts.queues is not None and queue not in facts.queues:
+        known = ", ".join(facts.queues)
+        raise Refused(
+            "unknown_queue",
+            f"there is no queue {queue!r} here",
+            f"configured are: {known}; nothing means all of them",
         )
 
 

@@ -137,6 +137,7 @@ class Facts:
     push_secret: str | None = None  # what kind of secret the outgoing commits seem to hold
     frozen: str | None = None  # why operators froze the gateway, if they did
     not_configured: frozenset[Operation] = frozenset()  # operations this host has no set-up for
+    queues: tuple[str, ...] | None = None  # the queues that this host is set up for
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""A worker for each repository: requests of one repository run one after the other, of several side by side."""
+"""A worker for each lane: requests of one repository run one after the other, of several side by side."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ FIRST_RETRY_SECONDS, LAST_RETRY_SECONDS = 1.0, 60.0  # after a failure of the ga
 class Workers:
     """Runs what is queued, in threads, so that the loop never waits for a git process (B03)."""
 
-    def __init__(self, dispatcher: Dispatcher, repositories: Iterable[str], drained: Callable[[], None]) -> None:
+    def __init__(self, dispatcher: Dispatcher, lanes: Iterable[str], drained: Callable[[], None]) -> None:
         self._dispatcher = dispatcher
-        self._wanted = {name: threading.Event() for name in repositories}
+        self._wanted = {name: threading.Event() for name in lanes}
         self._drained = drained  # called on the loop when a worker has nothing left to run
         self._stopping = threading.Event()
         self._threads = ThreadPoolExecutor(max_workers=max(1, len(self._wanted)), thread_name_prefix="worker")
         self._tasks: list[asyncio.Task[None]] = []
 
     def start(self) -> None:
-        """Start a worker for each repository; each first runs what a former gateway left queued."""
+        """Start a worker for each lane; each first runs what a former gateway left queued."""
         loop = asyncio.get_running_loop()
         for name in self._wanted:
             thread = loop.run_in_executor(self._threads, self._work, name, loop)
@@ -74,7 +74,8 @@ class Workers:
                 self._drain(name)
             except Exception as error:  # noqa: BLE001 (a request's failure is its outcome; this is the gateway's)
                 bug = None if isinstance(error, Problem) else error
-                logger.opt(exception=bug).error("nothing can be run in {} for {:.0f} s: {}", name, retry, error)
+                where = name or "the lane of the host"
+                logger.opt(exception=bug).error("nothing can be run in {} for {:.0f} s: {}", where, retry, error)
                 loop.call_soon_threadsafe(loop.call_later, retry, wanted.set)
                 retry = min(2 * retry, LAST_RETRY_SECONDS)
             else:

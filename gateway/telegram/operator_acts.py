@@ -64,7 +64,7 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
     said or pressed: the same one makes one request, however often it is delivered. Raises Refused where the
     repository is not served, or policy forbids it.
     """
-    name = dispatcher.repositories.paths(repo).name
+    name = dispatcher.lane(operation, repo)
     decision = dispatcher.explain(operation, "", name)
     if isinstance(decision, Refuse):
         raise Refused(decision.code, decision.reason, decision.hint)

@@ -1,0 +1,164 @@
+"""Operations of the host run in a lane of their own: without git, and neither waits for the other."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from executor.config import ExecutorConfig, RepositoryConfig
+from executor.dispatch import Dispatcher
+from executor.errors import Failed
+from executor.host_operations import HOST_LANE, HostOperation
+from executor.laravel.config import LaravelConfig, SqlSource
+from executor.outcome import Outcome, State
+from executor.policy.model import Operation, Policy, QueueParams, Request
+from executor.record import approvals, requests
+from executor.record.approvals import Verdict
+from executor.record.requests import RequestRow
+
+RESTART = Operation.RESTART_QUEUE
+
+
+@contextmanager
+def executor(root: Path, policy: Policy | None = None) -> Iterator[Dispatcher]:
+    """An executor whose one repository was never adopted, and that is set up for two queues."""
+    for name in ("shared", "state", "tree"):
+        (root / name).mkdir(exist_ok=True)
+    config = ExecutorConfig(
+        shared_dir=root / "shared",
+        state_dir=root / "state",
+        repositories=(RepositoryConfig("shop", root / "tree"),),
+        host="web-1",
+        policy=policy or Policy(),
+        laravel=LaravelConfig(("emails", "reports"), SqlSource("sqlite://")),
+    )
+    with closing(Dispatcher(config)) as dispatcher:
+        dispatcher.recover()
+        yield dispatcher
+
+
+def raised(root: Path, dispatcher: Dispatcher, name: str, body: str = "") -> RequestRow:
+    """Raise the flag OP.ID.flag, run what the host's lane holds, and return the request."""
+    (root / "shared" / name).write_text(body)
+    dispatcher.take(settle=False)
+    while dispatcher.run_next(HOST_LANE):
+        pass
+    return row(dispatcher, name.split(".")[1])
+
+
+def row(dispatcher: Dispatcher, request_id: str) -> RequestRow:
+    with dispatcher.store.reading() as view:
+        found = requests.get(view, request_id)
+    assert found is not None
+    return found
+
+
+def says_what_it_was_asked(_request_id: str, request: Request) -> Outcome:
+    assert isinstance(request.params, QueueParams)
+    return Outcome(State.SUCCEEDED, output=f"restarted {request.params.queue or 'all'}", verified={"effect": True})
+
+
+def test_a_restart_runs_although_no_repository_is_adopted(tmp_path: Path) -> None:
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        done = raised(tmp_path, dispatcher, "restart_queue.a1.flag", "emails")
+    assert (done.state, done.output, done.repo) == (State.SUCCEEDED, "restarted emails", HOST_LANE)
+    assert '"effect": true' in (tmp_path / "shared/results/a1.json").read_text()
+
+
+def test_a_restart_named_with_a_repository_waits_in_the_lane_of_the_host_all_the_same(tmp_path: Path) -> None:
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        done = raised(tmp_path, dispatcher, "restart_queue@shop.a1.flag")
+    assert (done.state, done.output) == (State.SUCCEEDED, "restarted all")
+
+
+def test_a_queue_that_is_not_configured_is_refused_with_those_that_are(tmp_path: Path) -> None:
+    with executor(tmp_path) as dispatcher:
+        done = raised(tmp_path, dispatcher, "restart_queue.a1.flag", "mail")
+    assert (done.state, (done.result or {})["error"]["code"]) == (State.REFUSED, "unknown_queue")
+    assert "emails, reports" in (done.result or {})["error"]["hint"]
+
+
+def test_git_is_answered_while_a_restart_hangs(tmp_path: Path) -> None:
+    begun, go_on = threading.Event(), threading.Event()
+
+    def hang(_request_id: str, _request: Request) -> Outcome:
+        begun.set()
+        assert go_on.wait(120)
+        return Outcome(State.SUCCEEDED)
+
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(hang))
+        (tmp_path / "shared/restart_queue.a1.flag").touch()
+        (tmp_path / "shared/git_status.b1.flag").touch()
+        dispatcher.take(settle=False)
+        worker = threading.Thread(target=dispatcher.run_next, args=(HOST_LANE,))
+        worker.start()
+        try:
+            assert begun.wait(120)
+            while dispatcher.run_next("shop"):
+                pass
+            assert row(dispatcher, "a1").state is State.RUNNING
+            assert row(dispatcher, "b1").state.final
+        finally:
+            go_on.set()
+            worker.join()
+        assert row(dispatcher, "a1").state is State.SUCCEEDED
+
+
+def test_a_restart_that_an_operator_must_agree_to_runs_after_the_yes_and_binds_what_was_shown(tmp_path: Path) -> None:
+    command = ["php artisan queue:restart"]
+    asks = Policy(approve=frozenset({RESTART}))
+    with executor(tmp_path, asks) as dispatcher:
+        operation = HostOperation(says_what_it_was_asked, lambda _request: (("runs", command[0]),))
+        dispatcher.host_operations.register(RESTART, operation)
+        assert raised(tmp_path, dispatcher, "restart_queue.a1.flag").state is State.AWAITING_APPROVAL
+        _approve(dispatcher, "a1")
+        command[0] = "php artisan horizon:terminate"  # the configuration changed after the yes
+        while dispatcher.run_next(HOST_LANE):
+            pass
+        assert row(dispatcher, "a1").state is State.AWAITING_APPROVAL
+        _approve(dispatcher, "a1")
+        assert dispatcher.run_next(HOST_LANE)
+        assert row(dispatcher, "a1").state is State.SUCCEEDED
+
+
+def _approve(dispatcher: Dispatcher, request_id: str) -> None:
+    with dispatcher.store.transaction() as tx:
+        asked = approvals.latest_of(tx, request_id)
+        assert asked is not None
+        approvals.vote(tx, asked.id, "cli:test", Verdict.APPROVE, "", asked.digest)
+
+
+@pytest.mark.parametrize(
+    ("problem", "state", "code"),
+    [
+        (Failed("restart_failed", "it did not work"), State.FAILED, "restart_failed"),
+        (RuntimeError("a bug"), State.FAILED, "internal_error"),
+        (Failed("cancelled", "ended"), State.INTERRUPTED, "cancelled"),
+    ],
+    ids=["failed", "bug", "stopped"],
+)
+def test_an_operation_that_does_not_reach_its_end_is_recorded_and_the_lane_goes_on(
+    tmp_path: Path, problem: Exception, state: State, code: str
+) -> None:
+    def fail(_request_id: str, _request: Request) -> Outcome:
+        raise problem
+
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(fail))
+        done = raised(tmp_path, dispatcher, "restart_queue.a1.flag")
+        assert (done.state, (done.result or {})["error"]["code"]) == (state, code)
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        assert raised(tmp_path, dispatcher, "restart_queue.a2.flag").state is State.SUCCEEDED
+
+
+def test_a_host_that_is_not_set_up_for_health_checks_says_so(tmp_path: Path) -> None:
+    with executor(tmp_path) as dispatcher:
+        done = raised(tmp_path, dispatcher, "health_check.h1.flag")
+    assert (done.result or {})["error"]["code"] == "not_configured"
