@@ -54,8 +54,7 @@ class Host:
     def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
         self._settings, self._dispatcher = settings, dispatcher
         self._heartbeat = Heartbeat(PERIODS)
-        names = [repository.name for repository in settings.served]
-        self._workers = Workers(dispatcher, names, drained=self._drained)
+        self._workers = Workers(dispatcher, dispatcher.lanes, drained=self._drained)
         self._pickup = Pickup(
             dispatcher,
             settings.state_dir,
