@@ -1,12 +1,14 @@
 """The command line: which verbs there are, and how a verb's end becomes an exit code.
 
 Exit codes: 0 done; 1 no (the answer is no, or it could not be done); 2 the command line is wrong; 70 a bug; 78 the
-configuration is wrong (EX_CONFIG: systemd is told not to restart on it, E10); 130 interrupted.
+configuration is wrong (EX_CONFIG: systemd is told not to restart on it, E10); 130 interrupted; 141 nobody reads what
+is printed.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import signal
@@ -14,10 +16,12 @@ import sys
 import traceback
 from collections.abc import Sequence
 from types import ModuleType
+from typing import TextIO
 
 from executor.errors import ConfigError, Problem, Unavailable
 
 EXIT_OK, EXIT_NO, EXIT_USAGE, EXIT_BUG, EXIT_CONFIG, EXIT_INTERRUPTED = 0, 1, 2, 70, 78, 130
+EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE  # what a shell says of a program that this signal ended
 
 # verb -> (module in gateway.commands, what it does). The module has `arguments(verb, parser)` and `run(options)`, and
 # is imported only for its own verbs: a decision typed at a prompt should not wait for a scheduler to be loaded.
@@ -46,14 +50,17 @@ VERBS: dict[str, tuple[str, str]] = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one verb and return the process's exit code. The only place that catches everything."""
     words = list(sys.argv[1:] if argv is None else argv)
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # `ops-gateway audit show | head` is no error
     parser, module = _parser(words)
     options = parser.parse_args(words)
     if module is None:
         parser.print_help()
         return EXIT_USAGE
     try:
-        return int(module.run(options))
+        code = int(module.run(options))
+        sys.stdout.flush()
+        return code
+    except BrokenPipeError as error:
+        return _reader_gone(error)
     except ConfigError as problem:
         return _explain(problem, EXIT_CONFIG)
     except Problem as problem:
@@ -64,6 +71,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         return EXIT_INTERRUPTED
     except Exception:  # noqa: BLE001 (a bug: said in full, for the report of it, but never with a secret)
         return _explain(Unavailable("bug", traceback.format_exc(), "a mistake of ours: please report it"), EXIT_BUG)
+    finally:
+        _is_read(sys.stderr)
 
 
 def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, ModuleType | None]:
@@ -84,13 +93,35 @@ def _parser(words: list[str]) -> tuple[argparse.ArgumentParser, ModuleType | Non
     return parser, found
 
 
+def _reader_gone(error: BrokenPipeError) -> int:
+    """Return the exit code where nobody reads what is printed any more: `ops-gateway audit show | head` is no error.
+
+    The signal stays ignored, as Python has it. A connection that breaks, or a log whose reader died, must end neither
+    a gateway nor an adoption half-way.
+    """
+    if _is_read(sys.stdout):
+        return _explain(Unavailable("system", f"a connection broke: {error.strerror}"), EXIT_NO)
+    return EXIT_BROKEN_PIPE
+
+
+def _is_read(stream: TextIO) -> bool:
+    """Write out what `stream` still holds; where nobody takes it drop it, or the interpreter would exit with 120."""
+    try:
+        stream.flush()
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC), stream.fileno())
+        return False
+    return True
+
+
 def _explain(problem: Problem, code: int) -> int:
     from executor.record.display import visible
     from executor.record.redaction import redact
 
-    sys.stderr.write(f"ops-gateway: {visible(redact(problem.message), multiline=True)}\n")
-    if problem.hint:
-        sys.stderr.write(f"  {visible(redact(problem.hint), multiline=True)}\n")
+    with contextlib.suppress(BrokenPipeError):  # the code tells it too
+        sys.stderr.write(f"ops-gateway: {visible(redact(problem.message), multiline=True)}\n")
+        if problem.hint:
+            sys.stderr.write(f"  {visible(redact(problem.hint), multiline=True)}\n")
     return code
 
 

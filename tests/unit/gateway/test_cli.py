@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Mapping
@@ -65,3 +66,16 @@ def test_deciding_at_the_prompt_does_not_wait_for_the_scheduler_to_be_loaded(tmp
     )
     done = subprocess.run([sys.executable, "-c", probe], cwd=tmp_path, capture_output=True, timeout=60)
     assert done.returncode == 0
+
+
+def test_a_reader_that_goes_away_ends_a_listing_without_a_word(tmp_path: Path) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "gateway", "explain", "git_status"],
+            cwd=tmp_path, env={"PATH": "/usr/bin:/bin"}, stdout=writer, stderr=subprocess.PIPE, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(writer)
+    assert (done.returncode, done.stderr) == (cli.EXIT_BROKEN_PIPE, b"")
