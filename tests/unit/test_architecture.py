@@ -44,6 +44,8 @@ PURE = [
     "executor/arrival.py",
     "executor/laravel/model.py",
     "gateway/schedule/hours.py",
+    "gateway/schedule/queue_state.py",
+    "gateway/schedule/thresholds.py",
     "executor/record/display.py",
     "executor/git/added_lines.py",
     "executor/git/bringing_in.py",
