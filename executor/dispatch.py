@@ -19,6 +19,7 @@ from executor.errors import Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.git.maintenance import keep_up, remove_abandoned
 from executor.git.rescue import prune_rescues
+from executor.health.checks import HealthChecks
 from executor.host_lane import HostLane
 from executor.host_operations import HOST_LANE, HOST_OPERATIONS, HostOperations
 from executor.intake import Intake
@@ -29,6 +30,7 @@ from executor.policy.model import Decision, Operation, Refuse, Request, RiskClas
 from executor.policy.parameters import from_body
 from executor.protocol.shared_dir import SharedDir
 from executor.record import approvals, controls, requests
+from executor.record.approvals import Approval
 from executor.record.requests import RequestRow
 from executor.record.retention import prune
 from executor.record.transitions import recover_after_crash
@@ -55,13 +57,15 @@ class Dispatcher:
         self.confinement = Confinement(unsafe=config.run_without_confinement)
         self.runner = ProcessRunner(self.confinement)
         self.repositories = Repositories(config, self.runner, self._stopping)
+        self.health_checks = HealthChecks(config, self.store, self.repositories)
         self.host_operations = HostOperations(config, self.runner, self._stopping)
+        self.host_operations.register(Operation.HEALTH_CHECK, self.health_checks.operation())
         self._shared = SharedDir(config.shared_dir)
         self._answers = Answers(self._shared, self.store, self.repositories.full_name(""))
         self._facts = FactFinder(config, self.store, self.repositories)
         self._intake = Intake(config, self._shared, self.store, self.repositories, self._facts, self._answers)
         self._withdrawals = Withdrawals(self._shared, self.store, self._answers)
-        asking = Asking(config, self.store, self._answers)
+        self._asking = asking = Asking(config, self.store, self._answers)
         operations = Operations(self.store, config.limits)
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
         self._host_lane = HostLane(config, self.store, self._facts, asking, self.host_operations, self._answers)
@@ -70,6 +74,10 @@ class Dispatcher:
     def tell_queued(self, told: Callable[[Set[str]], None]) -> None:
         """Let `told` be called by `take`, with the repositories that have something to run, as soon as that is so."""
         self._intake.queued = told
+
+    def ask_only_if(self, fits: Callable[[RequestRow, Approval], bool]) -> None:
+        """Refuse, from now on, to ask what does not fit where operators are shown it, instead of showing a part."""
+        self._asking.fits = fits
 
     def take(self, names: Iterable[bytes] | None = None, *, settle: bool = True) -> int:
         """Take the flags of these names, or with None sweep once, then what the agent takes back by `ID.withdraw`.

@@ -1,6 +1,6 @@
 """Which file names in the shared directory mean something. Pure; works on bytes, because file names are bytes.
 
-    OP.flag   OP.ID.flag   OP@REPO.flag   OP@REPO.ID.flag   ID.request.json
+    OP.flag   OP.ID.flag   OP@REPO.flag   OP@REPO.ID.flag   ID.request.json   ID.withdraw
 
 `OP` is an operation, `ID` and `REPO` are 1 to 64 of `A-Z a-z 0-9 _ -`, beginning with a letter or digit. Neither has
 a dot, so each name can be read in one way only. Everything else is not ours: look-alike letters, a trailing newline,
@@ -27,6 +27,7 @@ _OPERATION = b"|".join(map(re.escape, _OPERATIONS))
 _NAME = NAME_PATTERN.encode()
 _FLAG = re.compile(rb"(%b)(?:@(%b))?(?:\.(%b))?\.flag" % (_OPERATION, _NAME, _NAME))
 _REQUEST = re.compile(rb"(%b)\.request\.json" % _NAME)
+_WITHDRAWAL = re.compile(rb"(%b)\.withdraw" % _NAME)
 _TOKEN = rb"[0-9a-f]{16}"
 _PRIVATE = re.compile(rb"\.claim\.%b\.(.+)" % _TOKEN)
 _TEMPORARY = re.compile(rb"\.publish\.%b" % _TOKEN)
@@ -59,6 +60,12 @@ def parse_name(name: bytes) -> FlagName | None:
     if match := _REQUEST.fullmatch(name):
         return FlagName(None, request_id=match[1].decode())
     return None
+
+
+def withdrawn_id(name: bytes) -> str | None:
+    """Given a file name, return the id of the request that it takes back (`ID.withdraw`), or None if it is none."""
+    match = _WITHDRAWAL.fullmatch(name)
+    return match[1].decode() if match else None
 
 
 def refusal_for(flag: FlagName) -> Refused | None:

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
+from sqlalchemy import func, select
+
 from executor.outcome import State
 from executor.record import approvals
-from executor.record.store import Transaction
+from executor.record.schema import requests, timestamp
+from executor.record.store import Reading, Transaction
 from executor.record.transitions import transition
 
 NOT_BEGUN = frozenset({State.RECEIVED, State.QUEUED})
@@ -24,3 +29,11 @@ def withdraw(tx: Transaction, request_id: str, by: str, reason: str) -> bool:
     }
     told = {"by": by, "reason": reason}
     return transition(tx, request_id, NOT_BEGUN, State.WITHDRAWN, told, result={"error": error})
+
+
+def count_withdrawn(tx: Reading, *, since: datetime) -> int:
+    """Return how many requests were taken back after `since`, whoever did it."""
+    query = select(func.count()).where(
+        requests.c.host == tx.host, requests.c.state == State.WITHDRAWN, requests.c.finished_at > timestamp(since)
+    )
+    return tx.connection.scalar(query) or 0

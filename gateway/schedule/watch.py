@@ -14,7 +14,7 @@ from pathlib import Path
 from asyncinotify import Event, Inotify, Mask, Watch
 from loguru import logger
 
-from executor.protocol.names import parse_name
+from executor.protocol.names import parse_name, withdrawn_id
 from gateway.schedule import word
 
 # A flag is complete when its writer closed it or renamed it there. Not CREATE: it comes before the content (D02).
@@ -106,7 +106,7 @@ class Watcher:
         elif event.watch is not None and event.watch is self._watch:
             if event.mask & _LOSSES:
                 self._detach()
-            elif parse_name(name) is not None:
+            elif parse_name(name) is not None or withdrawn_id(name) is not None:
                 self._arrived(name)
         elif event.watch is not None and event.watch.path == self._word:
             self._word_came()
