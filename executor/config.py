@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from executor.git.access import RemoteAccess
+from executor.health.config import HealthConfig
 from executor.laravel.config import LaravelConfig
 from executor.policy.model import Operation, Policy
 
@@ -51,9 +52,10 @@ class ExecutorConfig:
     database_url: str = ""  # "" is SQLite in state_dir
     secrets: tuple[str, ...] = ()  # literal secrets that must never leave the host
     laravel: LaravelConfig | None = None
+    health: HealthConfig = field(default_factory=HealthConfig)
 
     @property
     def not_configured(self) -> frozenset[Operation]:
         """The operations that this host has no set-up for."""
-        needs = {Operation.RESTART_QUEUE: self.laravel, Operation.HEALTH_CHECK: None}
+        needs = {Operation.RESTART_QUEUE: self.laravel}
         return frozenset(operation for operation, setup in needs.items() if setup is None)

@@ -1,0 +1,1 @@
+"""How the host is: probes that look, judgements that decide, and one report of both."""

@@ -1,0 +1,22 @@
+"""Lengths of time and sizes as people say them. Pure."""
+
+from __future__ import annotations
+
+_SPANS = (("days", 86_400), ("h", 3_600), ("min", 60))
+_SIZES = (("TB", 1000**4), ("GB", 1000**3), ("MB", 1000**2), ("kB", 1000))
+
+
+def span(seconds: float) -> str:
+    """Return a length of time in one unit: "45 s", "10 min", "3 h", "2 days"."""
+    for unit, size in _SPANS:
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{max(seconds, 0):.0f} s"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes in one unit: "1.4 GB"."""
+    for unit, least in _SIZES:
+        if count >= least:
+            return f"{count / least:.1f} {unit}" if count < 10 * least else f"{count / least:.0f} {unit}"
+    return f"{count:.0f} bytes"
