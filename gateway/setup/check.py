@@ -17,24 +17,29 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One thing that was looked at: its name, how it is, what is so, and what mends it (empty where nothing must)."""
+    """One thing that was looked at: its name, how it is, what is so, and what mends it.
+
+    `mend` says it in words; where nothing is wrong it is advice, or empty. `command` is one line for a shell that
+    does what the words say, for the user who runs the doctor; empty where a person has to decide something first.
+    """
 
     name: str
     level: Level
     what: str
     mend: str = ""
+    command: str = ""
 
 
-def ok(name: str, what: str) -> Check:
-    return Check(name, Level.OK, what)
+def ok(name: str, what: str, advice: str = "", command: str = "") -> Check:
+    return Check(name, Level.OK, what, advice, command)
 
 
-def warn(name: str, what: str, mend: str) -> Check:
-    return Check(name, Level.WARN, what, mend)
+def warn(name: str, what: str, mend: str, command: str = "") -> Check:
+    return Check(name, Level.WARN, what, mend, command)
 
 
-def fail(name: str, what: str, mend: str) -> Check:
-    return Check(name, Level.FAIL, what, mend)
+def fail(name: str, what: str, mend: str, command: str = "") -> Check:
+    return Check(name, Level.FAIL, what, mend, command)
 
 
 def each(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
@@ -42,6 +47,6 @@ def each(name: str, look: Callable[[], Iterable[Check]]) -> Iterator[Check]:
     try:
         yield from look()
     except Problem as problem:
-        yield fail(name, problem.message, problem.hint)
+        yield fail(name, problem.message, problem.hint or "see what it says; ops-gateway doctor once it is mended")
     except OSError as error:
         yield fail(name, f"{error.filename or name}: {error.strerror}", "check that it exists and who may use it")

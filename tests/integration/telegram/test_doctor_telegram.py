@@ -34,6 +34,7 @@ def looked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, api: BotApi) -> Look
         return {check.name: check.level for check in checks_telegram.chat(settings.load())}
 
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(checks_telegram, "POLL_SECONDS", 0.0)  # nobody else polls here
     return look
 
 
