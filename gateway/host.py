@@ -3,25 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gc
 import os
-import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 
 from executor.errors import Problem
+from executor.record.display import visible
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.schedule import jobs
 from gateway.schedule.heartbeat import PERIODS, Heartbeat, write_health
 from gateway.schedule.pickup import Pickup
+from gateway.schedule.readiness import RUN_DEADLINES, closed_repositories, not_getting_on, status_line
+from gateway.schedule.systemd import service_manager
 from gateway.schedule.watch import Watcher
 from gateway.schedule.workers import Workers
 from gateway.settings_model import Settings
 from gateway.single import alone
+from gateway.stopping import last_resort, stop_signals
 
 if TYPE_CHECKING:
     from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
 LAST_NEWS_SECONDS = 5.0  # what telling the chat how the last requests ended may take
 REST_SECONDS = 0.2  # after which is published what would only hold up the answer if it were published before it
 CANCEL_SECONDS = 20.0  # what ending a running git may take: TERM, its grace, KILL, and putting things in order
+LEEWAY_SECONDS = 10.0  # for what is beside that, when it stops
 
 
 def serve(settings: Settings) -> None:
@@ -41,7 +44,7 @@ def serve(settings: Settings) -> None:
         try:
             dispatcher.recover()
             gc.freeze()  # what the start made stays: no collection need look at all of it again
-            clean = asyncio.run(Host(settings, dispatcher).run())
+            clean = asyncio.run(Host(settings, dispatcher, stopping=last_resort).run())
         finally:
             dispatcher.close()
     if not clean:
@@ -49,10 +52,18 @@ def serve(settings: Settings) -> None:
 
 
 class Host:
-    """Ties watcher, pick-up, workers and scheduler to one dispatcher."""
+    """Ties watcher, pick-up, workers and scheduler to one dispatcher.
 
-    def __init__(self, settings: Settings, dispatcher: Dispatcher) -> None:
-        self._settings, self._dispatcher = settings, dispatcher
+    `stopping` is called when it begins to stop, with the seconds that it takes at most.
+    """
+
+    def __init__(
+        self, settings: Settings, dispatcher: Dispatcher, *, stopping: Callable[[float], None] = lambda _seconds: None
+    ) -> None:
+        self._settings, self._dispatcher, self._stopping = settings, dispatcher, stopping
+        self._manager, self._redact = service_manager(), wiring.redactor(settings)
+        self._names = [repository.name for repository in settings.served]
+        self._closed: dict[str, str] = {}  # repositories that cannot be worked in -> why
         self._heartbeat = Heartbeat(PERIODS)
         self._workers = Workers(dispatcher, dispatcher.lanes, drained=self._drained)
         self._pickup = Pickup(
@@ -81,17 +92,23 @@ class Host:
         Return False if something still runs all the same. Raise what the pick-up raised, should it ever end.
         """
         stop = asyncio.Event()
-        with _stop_signals(stop):
+        with stop_signals(stop):
             pickup = asyncio.create_task(self._pickup.run(), name="pickup")
             watcher = asyncio.create_task(self._watch(), name="watcher")
             self._workers.start()
+            await self._in_jobs_thread(self._look_for_closed, self._names)
             self._scheduler = jobs.schedule(self._duties)
             self._say_ready()
+            attention = asyncio.create_task(self._manager.attend(self._status, self._stuck), name="systemd")
             self._open_chat()
             told = asyncio.create_task(stop.wait())
             await asyncio.wait([told, pickup], return_when=asyncio.FIRST_COMPLETED)
             logger.info("stopping: nothing new is begun")
+            bound = self._settings.stop_grace_seconds + 2 * CANCEL_SECONDS + LAST_NEWS_SECONDS + LEEWAY_SECONDS
+            self._stopping(bound)
+            self._manager.stopping(bound)
             clean = await self._stop([told, pickup, watcher])
+            attention.cancel()
         logger.info("stopped")
         if pickup.done() and not pickup.cancelled():
             pickup.result()
@@ -139,7 +156,7 @@ class Host:
                     self._rest.cancel()
                     self._publish_rest()
                 await self._duties.idle()
-                await asyncio.get_running_loop().run_in_executor(self._duties.thread, self.write_health)
+                await self._in_jobs_thread(self.write_health)
         except (TimeoutError, Problem, OSError) as error:
             logger.warning("the end is not written down: {}", error)
             return not isinstance(error, TimeoutError)
@@ -152,8 +169,16 @@ class Host:
             logger.warning("{}", stray)
         if os.geteuid() == 0:
             logger.warning("running as root: git is confined, the gateway itself is not; use a user of its own")
-        names = ", ".join(repository.name for repository in self._settings.served)
-        logger.info("READY: serving {} for {}", self._settings.shared_dir, names)
+        for what, why in self._closed.items():
+            logger.warning("{}: {}", what, why)
+        logger.info("READY: serving {} for {}", self._settings.shared_dir, ", ".join(self._names))
+        self._manager.ready(self._status())
+
+    def _look_for_closed(self, names: Iterable[str]) -> None:
+        self._closed = closed_repositories(self._dispatcher.repositories, names)
+
+    async def _in_jobs_thread(self, work: Callable[..., None], *args: Any) -> None:
+        await asyncio.get_running_loop().run_in_executor(self._duties.thread, work, *args)
 
     def _open_chat(self) -> None:
         """Begin to tell and to ask operators, where a chat is configured; nothing else waits for it (A05, A06)."""
@@ -175,7 +200,15 @@ class Host:
         found = {f"job {job}": "it was not completed for too long" for job in self._heartbeat.late()}
         if self._watcher.problem:
             found["watching"] = self._watcher.problem
-        return found | self._dispatcher.troubles()
+        return found | self._closed | self._dispatcher.troubles()
+
+    def _status(self) -> str:
+        return visible(self._redact(status_line(self._names, self._troubles())))
+
+    def _stuck(self) -> list[str]:
+        deadline = max(self._settings.deadline_seconds, self._settings.network_deadline_seconds)
+        lanes = self._workers.stuck(RUN_DEADLINES * deadline)
+        return not_getting_on(self._heartbeat.stuck(), lanes, self._chat.health() if self._chat is not None else {})
 
     def _after_take(self) -> None:
         self._watcher.check()
@@ -205,37 +238,16 @@ class Host:
             jobs.realign(self._scheduler)
 
     def write_health(self) -> None:
-        """Write down how the gateway is, for the command line and the doctor."""
+        """Write down how the gateway is, for the command line and the doctor. In the thread of the jobs."""
+        self._look_for_closed([name for name in self._names if f"repository {name}" in self._closed])
         write_health(self._settings.state_dir, self._health())
 
     def _health(self) -> dict[str, Any]:
-        health = {
+        health: dict[str, Any] = {
             "pid": os.getpid(),
             "watching": self._watcher.problem or "inotify",
             "heartbeat": self._heartbeat.as_data(),
             **self._dispatcher.health(),
         }
+        health["degraded"] = self._closed | health["degraded"]
         return health | ({"telegram": self._chat.health()} if self._chat is not None else {})
-
-
-@contextlib.contextmanager
-def _stop_signals(stop: asyncio.Event) -> Iterator[None]:
-    """Let SIGTERM, SIGINT and SIGHUP set `stop`; after the first they have their usual effect: a second one kills."""
-    loop = asyncio.get_running_loop()
-    signals = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
-
-    def usual() -> None:
-        for number in signals:
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_DFL)
-
-    def first() -> None:
-        usual()
-        stop.set()
-
-    for number in signals:
-        loop.add_signal_handler(number, first)
-    try:
-        yield
-    finally:
-        usual()

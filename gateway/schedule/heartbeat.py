@@ -14,6 +14,7 @@ _RARELY = 6 * 3600.0
 # seconds, by job
 PERIODS = {"sweep": 60.0, "expire": 60.0, "publish": 60.0, "retention": _RARELY, "maintenance": _RARELY}
 STALE_PERIODS = 3  # a job that was not completed for so many of its periods is late
+STUCK_PERIODS = 5  # one that did not even fail for so many hangs: longer than two programs that meet their deadline
 _FILE = "health.json"  # in the state directory; what `status` and `doctor` read
 
 
@@ -33,14 +34,18 @@ class Heartbeat:
         self._clock = clock
         self._started = clock()
         self._beats: dict[str, Beat] = {}
+        self._ended: dict[str, float] = {}  # when each job last came to an end, well or badly
         self._troubles: dict[str, int] = {}
 
     def completed(self, job: str) -> None:
         """Note that `job` was completed now."""
         self._beats[job] = Beat(self._clock(), datetime.now(UTC))
+        self._ended[job] = self._clock()
 
     def trouble(self, job: str, what: str) -> None:
         """Note that `job` was not completed: `missed`, `skipped`, `failed` or `overran`."""
+        if what == "failed":
+            self._ended[job] = self._clock()
         key = f"{job} {what}"
         self._troubles[key] = self._troubles.get(key, 0) + 1
 
@@ -50,8 +55,20 @@ class Heartbeat:
         return self._clock() - (beat.monotonic if beat else self._started)
 
     def late(self) -> list[str]:
-        """Return the jobs that were not completed for too long; an empty list is what a watchdog waits for."""
+        """Return the jobs that were not completed for too long: something is wrong, here or around the gateway."""
         return [job for job, period in self._periods.items() if self.age(job) > STALE_PERIODS * period]
+
+    def stuck(self) -> list[str]:
+        """Return the jobs that came to no end at all for too long; an empty list is what a watchdog waits for.
+
+        A job that fails is not stuck: a full disk or a share that is not mounted is not mended by a new process.
+        """
+        now = self._clock()
+        return [
+            job
+            for job, period in self._periods.items()
+            if now - self._ended.get(job, self._started) > STUCK_PERIODS * period
+        ]
 
     def as_data(self) -> dict[str, object]:
         """Return it as JSON can hold it."""

@@ -32,7 +32,7 @@ _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MA
 class Duties:
     """What the jobs work on. They share one thread, beside the one that takes flags.
 
-    What may take minutes has a thread of its own.
+    Each that may take minutes has a thread of its own.
     """
 
     dispatcher: Dispatcher
@@ -45,15 +45,18 @@ class Duties:
     slow_thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="slow-jobs")
     )
+    tidy_thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="tidying")
+    )
 
     async def idle(self) -> None:
         """Wait for what goes on in the threads."""
-        for thread in (self.thread, self.slow_thread):
+        for thread in (self.thread, self.slow_thread, self.tidy_thread):
             await asyncio.get_running_loop().run_in_executor(thread, lambda: None)
 
     def close(self) -> None:
         """Let the threads go; what still goes on in one is not waited for."""
-        for thread in (self.thread, self.slow_thread):
+        for thread in (self.thread, self.slow_thread, self.tidy_thread):
             thread.shutdown(wait=False, cancel_futures=True)
 
 
@@ -78,8 +81,8 @@ async def publish(duties: Duties) -> None:
 
 
 async def retention(duties: Duties) -> None:
-    """Remove what is older than it is to be kept."""
-    await _bounded(duties, "retention", duties.dispatcher.retention)
+    """Remove what is older than it is to be kept; approvals go on expiring meanwhile."""
+    await _bounded(duties, "retention", duties.dispatcher.retention, duties.tidy_thread)
 
 
 async def maintenance(duties: Duties) -> None:

@@ -53,6 +53,7 @@ class Pickup:
         self._left_behind = False  # a sweep found no room for all it saw
         self._room_came = False  # since the take that goes on began, which may have found none
         self._retry = SETTLED_SECONDS  # until the sweep after a take that fails, doubling
+        self._said = ""  # why the last take failed, which is logged once
         self._something = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="pickup")
 
@@ -112,14 +113,15 @@ class Pickup:
         try:
             taken = await loop.run_in_executor(self._thread, self._take, names, sweep, heard or sweep)
         except Exception as error:  # noqa: BLE001 (what was named is still there, or in the dispatcher's hands)
-            bug = None if isinstance(error, Problem) else error
-            logger.opt(exception=bug).error("flags cannot be taken, tried again in {:.0f} s: {}", self._retry, error)
+            self._say(error)
             self._heartbeat.trouble(SWEEP, "failed")
             loop.call_later(self._retry, self.sweep_soon)  # the names are forgotten, and so is whom to wake
             self._retry = min(2 * self._retry, SWEEP_SECONDS)
             await asyncio.sleep(1.0)  # whatever is wrong, it is not to be met thousands of times a second
             return
-        self._retry = SETTLED_SECONDS
+        if sweep or names:  # with neither it did not look into the shared directory
+            self._say(None)
+            self._retry = SETTLED_SECONDS
         if sweep:
             self._heartbeat.completed(SWEEP)
         if too_many:  # what was not remembered may be too fresh for the sweep that is just over
@@ -127,6 +129,16 @@ class Pickup:
         if self._left_behind and (taken or self._room_came):  # there was room, or there is now: go on (B12)
             self.sweep_soon()
         self._taken()
+
+    def _say(self, error: Exception | None) -> None:
+        """Log why flags cannot be taken, once for each reason, and that they can again."""
+        reason = str(error) if error is not None else ""
+        if error is not None and reason != self._said:
+            bug = None if isinstance(error, Problem) else error
+            logger.opt(exception=bug).error("flags cannot be taken; it is tried again and again: {}", error)
+        elif self._said and error is None:
+            logger.info("flags are taken again")
+        self._said = reason
 
     def _take(self, names: list[bytes], sweep: bool, heard: bool) -> int:
         """In the thread: act on word that came, take everything, then what was named; return how many were taken.
