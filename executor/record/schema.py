@@ -13,6 +13,7 @@ from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
+    Float,
     ForeignKeyConstraint,
     Index,
     Integer,
@@ -175,6 +176,31 @@ chat_state = Table(
     Column("host", _HOST, primary_key=True),
     Column("name", String(100), primary_key=True),
     Column("value", Text, nullable=False),
+)
+
+# how each watched queue stood at each look that is kept; what could not be counted is NULL
+queue_samples = Table(
+    "queue_samples",
+    metadata,
+    Column("host", _HOST, primary_key=True),
+    Column("at", _TIME, primary_key=True),
+    Column("queue", String(128), primary_key=True),
+    Column("pending", BigInteger),
+    Column("delayed", BigInteger),
+    Column("reserved", BigInteger),
+    Column("failed", BigInteger),
+    Column("oldest_seconds", Float),
+    Column("problem", Text, nullable=False),
+    Column("existed", Boolean, nullable=False),
+    sqlite_with_rowid=False,
+)
+
+# what the queue monitor remembers from one look to the next, as JSON
+queue_watch = Table(
+    "queue_watch",
+    metadata,
+    Column("host", _HOST, primary_key=True),
+    Column("state", Text, nullable=False),
 )
 
 _ENCODER = json.JSONEncoder(ensure_ascii=True, allow_nan=False, sort_keys=True, separators=(",", ":"))

@@ -23,7 +23,10 @@ from gateway.schedule.heartbeat import PERIODS, Heartbeat
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
     from gateway.schedule.pickup import Pickup
+    from gateway.schedule.queue_monitor import QueueMonitor
 
+QUEUES = "queues"
+QUEUES_SECONDS = 60.0  # what counting the queues may take before that is said; each source has its own time-outs
 FIRST = {"retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
 _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
 
@@ -39,6 +42,7 @@ class Duties:
     pickup: Pickup
     heartbeat: Heartbeat
     told: Callable[[], None]  # writes down how the gateway is; called in the thread
+    monitor: QueueMonitor | None = None  # where queues are watched
     thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="jobs")
     )
@@ -48,15 +52,27 @@ class Duties:
     tidy_thread: ThreadPoolExecutor = field(
         default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="tidying")
     )
+    queue_thread: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(max_workers=1, thread_name_prefix="queues")
+    )
+
+    @property
+    def threads(self) -> tuple[ThreadPoolExecutor, ...]:
+        return self.thread, self.slow_thread, self.tidy_thread, self.queue_thread
+
+    @property
+    def periods(self) -> dict[str, float]:
+        """How often each job runs, in seconds."""
+        return PERIODS | ({QUEUES: self.monitor.interval} if self.monitor is not None else {})
 
     async def idle(self) -> None:
         """Wait for what goes on in the threads."""
-        for thread in (self.thread, self.slow_thread, self.tidy_thread):
+        for thread in self.threads:
             await asyncio.get_running_loop().run_in_executor(thread, lambda: None)
 
     def close(self) -> None:
         """Let the threads go; what still goes on in one is not waited for."""
-        for thread in (self.thread, self.slow_thread, self.tidy_thread):
+        for thread in self.threads:
             thread.shutdown(wait=False, cancel_futures=True)
 
 
@@ -90,15 +106,27 @@ async def maintenance(duties: Duties) -> None:
     await _bounded(duties, "maintenance", duties.dispatcher.maintain, duties.slow_thread)
 
 
+async def queues(duties: Duties) -> None:
+    """Look at the queues, in a thread of its own: a Redis or an engine that hangs holds up nothing else."""
+    if duties.monitor is not None:
+        await _bounded(duties, QUEUES, duties.monitor.look, duties.queue_thread, QUEUES_SECONDS)
+        if duties.monitor.take_news():
+            duties.pickup.word_came()  # a restart may be queued
+
+
 async def _bounded(
-    duties: Duties, name: str, work: Callable[[], object], thread: ThreadPoolExecutor | None = None
+    duties: Duties,
+    name: str,
+    work: Callable[[], object],
+    thread: ThreadPoolExecutor | None = None,
+    deadline: float | None = None,
 ) -> None:
     """Do `work` in `thread`, by default the one that the jobs share.
 
-    When it takes longer than half its period say so, and let it go on (B01). A thread cannot be ended
-    from outside. The next run of the job waits its turn behind it.
+    When it takes longer than `deadline` seconds, by default half its period, say so, and let it go on (B01). A thread
+    cannot be ended from outside. The next run of the job waits its turn behind it.
     """
-    deadline = PERIODS[name] / 2
+    deadline = deadline or PERIODS[name] / 2
     running = asyncio.get_running_loop().run_in_executor(thread or duties.thread, work)
     try:
         await asyncio.wait_for(asyncio.shield(running), deadline)
@@ -115,6 +143,7 @@ JOBS: dict[str, Callable[[Duties], Awaitable[None]]] = {
     "publish": publish,
     "retention": retention,
     "maintenance": maintenance,
+    QUEUES: queues,
 }
 
 
@@ -128,11 +157,11 @@ def schedule(duties: Duties) -> AsyncIOScheduler:
         lambda event: _note(duties.heartbeat, event), EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
     )
     now = datetime.now(UTC)
-    for name, job in JOBS.items():
+    for name, period in duties.periods.items():
         scheduler.add_job(
-            job,
+            JOBS[name],
             "interval",
-            seconds=PERIODS[name],
+            seconds=period,
             args=[duties],
             id=name,
             next_run_time=now + timedelta(seconds=FIRST.get(name, 0.0)),

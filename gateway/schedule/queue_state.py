@@ -31,6 +31,7 @@ class Hold(StrEnum):
     NONE = ""
     OUTSIDE_HOURS = "outside_hours"
     FROZEN = "frozen"
+    REFUSED = "refused"  # the host's set-up or policy is against it
 
 
 class RestartState(StrEnum):

@@ -1,0 +1,70 @@
+"""The monitor's requests for a restart: how one is raised, and what became of it."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from datetime import datetime
+
+from executor.answers import decision_data
+from executor.outcome import State
+from executor.policy.model import Ask, Operation, Run
+from executor.record import approvals, requests
+from executor.record.requests import NewRequest, RequestRow
+from executor.record.store import Reading, Transaction
+from gateway.schedule.queue_state import LastRestart, RestartState
+
+FORM = "monitor"  # of a request that the queue monitor raised
+_BY = "the queue monitor"
+
+
+def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, lane: str, at: datetime) -> str:
+    """Record a request to restart the workers of congested `queues`, decided already; return its id.
+
+    One queue is named in it; for several it is a restart of all workers.
+    """
+    digest = hashlib.sha256(f"{at.isoformat()} {' '.join(queues)}".encode()).hexdigest()
+    named = ", ".join(queues)
+    new = NewRequest(
+        id=f"monitor-{digest[:8]}",
+        operation=Operation.RESTART_QUEUE,
+        repo=lane,
+        form=FORM,
+        text=queues[0] if len(queues) == 1 else "",
+        identity=f"monitor:{digest[:32]}",
+        state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,
+        generated=True,
+        reason=f"asked for by {_BY}: {named} congested",
+        risk=decision.risk,
+        argv=decision.argv,
+        decision=decision_data(decision),
+    )
+    return requests.insert_one(tx, new).row.id
+
+
+def last_restart(view: Reading, request_id: str) -> LastRestart | None:
+    """Return what became of the request of that id; None for ""."""
+    if not request_id:
+        return None
+    row = requests.get(view, request_id)
+    if row is None:
+        return LastRestart(RestartState.UNVERIFIED, "its record is gone")
+    if not row.state.final:
+        return LastRestart(RestartState.OPEN)
+    return _ended(view, row)
+
+
+def _ended(view: Reading, row: RequestRow) -> LastRestart:
+    result = row.result or {}
+    if row.state is State.SUCCEEDED:
+        verified = result.get("verified") or {}
+        if verified.get("effect") is True:
+            return LastRestart(RestartState.VERIFIED)
+        return LastRestart(RestartState.UNVERIFIED, str(verified.get("why") or "its effect was not seen"))
+    if row.state in (State.DENIED, State.WITHDRAWN):
+        approval = approvals.latest_of(view, row.id)
+        return LastRestart(RestartState.DENIED, approval.decision_reason if approval is not None else "")
+    if row.state in (State.EXPIRED, State.UNDELIVERABLE):
+        return LastRestart(RestartState.FAILED, "it needed an operator's yes, and nobody answered")
+    error = result.get("error") or {}
+    return LastRestart(RestartState.FAILED, str(error.get("message") or f"it ended as {row.state}"))
