@@ -6,7 +6,7 @@ runs it is resolved again: if anything moved, operators are asked again with wha
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
 from executor.answers import Answers, decision_data
@@ -17,12 +17,12 @@ from executor.git.preview import preview
 from executor.git.repository import Git
 from executor.outcome import State
 from executor.policy.model import Ask, Request
-from executor.record import approvals
-from executor.record.approvals import ApprovalState
+from executor.record import approvals, requests
+from executor.record.approvals import Approval, ApprovalState
 from executor.record.display import fits_in_full
 from executor.record.requests import RequestRow
 from executor.record.schema import timestamp
-from executor.record.store import Store
+from executor.record.store import Store, Transaction
 from executor.record.transitions import transition
 
 # UTF-16 units of one card's argv or reason: Telegram shows 4096 in one message, and the rest of the card needs room.
@@ -37,6 +37,8 @@ class Asking:
         self._config = config
         self._store = store
         self._answers = answers
+        # whether where operators look there is room for all that they would be asked to agree to
+        self.fits: Callable[[RequestRow, Approval], bool] = lambda _row, _approval: True
 
     def approved(self, git: Git, row: RequestRow, request: Request, decision: Ask) -> Mapping[str, str] | None:
         """Return the object ids that operators agreed to, or None when they were (now or again) asked.
@@ -101,7 +103,7 @@ class Asking:
             )
             if not asked:
                 raise Unavailable("changed_meanwhile", f"the request {row.id} changed while it was looked at")
-            approvals.create(
+            approval = approvals.create(
                 tx,
                 row.id,
                 digest=binding.digest,
@@ -111,7 +113,18 @@ class Asking:
                 shown={name: self._store.redactor.redact_data(value) for name, value in shown.items()},
                 expires_at=expires_at,
             )
+            self._require_room(tx, approval)
         self._answers.publish(row.id)
+
+    def _require_room(self, tx: Transaction, approval: Approval) -> None:
+        """Refuse, and so take back all of `tx`, what does not fit where operators would be shown it (A31)."""
+        row = requests.get(tx, approval.request_id)
+        if row is not None and not self.fits(row, approval):
+            raise Refused(
+                "too_long_to_review",
+                "what would change is too much to be shown to an operator in full",
+                "ask for less at a time: fewer commits, fewer paths, a shorter command or reason",
+            )
 
 
 def _require_showable(row: RequestRow, decision: Ask) -> None:

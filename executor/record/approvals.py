@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Row, Select, func, insert, select, update
+from sqlalchemy import ColumnElement, Row, Select, delete, func, insert, select, update
 
 from executor.outcome import State
 from executor.policy.model import RiskClass
@@ -151,18 +151,22 @@ def create(
 def vote(tx: Transaction, approval_id: str, operator: str, verdict: Verdict, reason: str, digest: str) -> VoteResult:
     """Record an operator's vote and do what follows from it; `digest` names what this operator was shown.
 
-    A deny settles it at once, an approve when as many operators as the quorum have approved. `operator` names a
-    person and the door ("telegram:12345", "cli:ann"): the caller has checked that this is an operator at all.
+    A deny settles it at once, an approve when as many operators as the quorum have approved. Who has said yes may
+    still say no while it is open. `operator` names a person and the door ("telegram:12345", "cli:ann"): the caller
+    has checked that this is an operator at all.
     """
     approval = get(tx, approval_id)
     if approval is None:
         return VoteResult(VoteKind.UNKNOWN)
     if approval.state is ApprovalState.PENDING and approval.expires_at <= tx.at:
         approval = _close(tx, approval, ApprovalState.EXPIRED, (), "nobody answered in time")
-    ignored = _why_ignored(tx, approval, operator, digest)
+    earlier = tx.connection.scalar(select(votes.c.verdict).where(*_vote_of(tx, approval, operator)))
+    ignored = _why_ignored(approval, digest) or (VoteKind.ALREADY_VOTED if earlier == verdict else None)
     if ignored:
         tx.append("approval.vote_ignored", approval.request_id, _told(approval, operator, verdict) | {"why": ignored})
         return VoteResult(ignored, approval, _approvers(tx, approval))
+    if earlier is not None:  # this no takes the place of that yes
+        tx.connection.execute(delete(votes).where(*_vote_of(tx, approval, operator)))
     row = {"host": tx.host, "approval_id": approval.id, "operator": operator, "verdict": verdict, "at": tx.at}
     tx.connection.execute(insert(votes).values(row | {"reason": storable(reason)}))
     tx.append("approval.vote", approval.request_id, _told(approval, operator, verdict) | {"reason": reason})
@@ -241,15 +245,14 @@ def _due(tx: Reading) -> Select[Any]:
     return _select(tx).where(approvals.c.state == ApprovalState.PENDING, approvals.c.expires_at <= tx.at)
 
 
-def _why_ignored(tx: Reading, approval: Approval, operator: str, digest: str) -> VoteKind | None:
+def _why_ignored(approval: Approval, digest: str) -> VoteKind | None:
     if approval.state is not ApprovalState.PENDING:
         return _TOO_LATE.get(approval.state, VoteKind.ALREADY_DECIDED)
-    if digest != approval.digest:
-        return VoteKind.OTHER_CONTENT
-    own = select(votes.c.verdict).where(
-        votes.c.host == tx.host, votes.c.approval_id == approval.id, votes.c.operator == operator
-    )
-    return VoteKind.ALREADY_VOTED if tx.connection.execute(own).first() else None
+    return VoteKind.OTHER_CONTENT if digest != approval.digest else None
+
+
+def _vote_of(tx: Reading, approval: Approval, operator: str) -> tuple[ColumnElement[bool], ...]:
+    return votes.c.host == tx.host, votes.c.approval_id == approval.id, votes.c.operator == operator
 
 
 def _close(tx: Transaction, approval: Approval, to: ApprovalState, by: tuple[str, ...], reason: str) -> Approval:

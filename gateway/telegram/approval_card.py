@@ -33,8 +33,8 @@ class Asked:
 
     @property
     def argv(self) -> tuple[str, ...]:
-        """The command as it was bound, which is what runs."""
-        return tuple(self.approval.shown.get("argv", self.request.argv))
+        """The command as it was bound, which is what runs. What the approval holds of it is masked already."""
+        return self.request.argv or tuple(self.approval.shown.get("argv", ()))
 
     @property
     def moved(self) -> tuple[str, ...]:
@@ -50,6 +50,12 @@ def approval_card(place: Place, asked: Asked) -> Card:
         return _too_long(place, asked)
     files = attachments(place, asked)
     return finished(fitted.text, deny_only(asked.approval) if masked else keyboard(asked.approval), files)
+
+
+def fits(place: Place, request: RequestRow, approval: Approval) -> bool:
+    """Return whether all that a yes depends on has room in one card, also when all but one have said yes (A31)."""
+    longest = tuple("w" * words.NAME_UNITS for _ in range(approval.quorum - 1))
+    return not approval_card(place, Asked(request, approval, longest)).too_long
 
 
 def keyboard(approval: Approval) -> Keyboard:

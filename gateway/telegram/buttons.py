@@ -12,7 +12,7 @@ from datetime import datetime
 
 from executor.errors import Problem
 from executor.policy.model import Operation
-from executor.record import approvals, cards
+from executor.record import approvals, cards, controls
 from executor.record.approvals import ApprovalState, Verdict, VoteKind, VoteResult
 from executor.record.cards import Button
 from gateway.approvals import decisions
@@ -145,9 +145,13 @@ def _recover(desk: Desk, button: Button, operator: Operator) -> Effect:
     return Effect(toasts.RECOVERY_ASKED)
 
 
-def _unfreeze(desk: Desk, _button: Button, operator: Operator) -> Effect:
-    thawed = operator_acts.unfreeze(desk.dispatcher, operator.voter)
-    return Effect("" if thawed else toasts.NOTHING_CHANGED)
+def _unfreeze(desk: Desk, button: Button, operator: Operator) -> Effect:
+    with desk.store.reading() as view:
+        held = controls.frozen(view)
+    if held is None or held.at != button.target:
+        return Effect(toasts.FREEZE_OVER if held is None else toasts.ANOTHER_FREEZE, alert=True)
+    operator_acts.unfreeze(desk.dispatcher, operator.voter)
+    return Effect("")
 
 
 def _told(desk: Desk, result: VoteResult) -> Effect:

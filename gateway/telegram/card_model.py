@@ -24,7 +24,7 @@ class Action(StrEnum):
     SHOW = "show"  # a request: its card once more, at the end of the chat
     UNDO = "undo"  # a request
     RECOVER = "recover"  # a repository
-    UNFREEZE = "unfreeze"  # nothing: the gateway itself
+    UNFREEZE = "unfreeze"  # a freeze, by the moment it began: an older notice does not end a newer one
 
 
 @dataclass(frozen=True, slots=True)

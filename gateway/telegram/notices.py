@@ -60,7 +60,7 @@ def frozen(place: Place, freeze: Freeze) -> Card:
     by = say("By {} · {}", words.person(place, freeze.by), pen.text(words.moment(place, freeze.at)))
     why = say("“{}”", pen.prose(freeze.reason, SENTENCE_UNITS)) if freeze.reason else EMPTY
     blocks = [Block((words.heading("🧊", "Frozen", EMPTY, second),)), Block((join((by, why)),))]
-    return card_of(blocks, ((Button("Unfreeze", Action.UNFREEZE),),))
+    return card_of(blocks, ((Button("Unfreeze", Action.UNFREEZE, freeze.at),),))
 
 
 def unfrozen(place: Place, by: str) -> Card:
@@ -101,13 +101,6 @@ def started(
             Block((join((serves, pen.prose(f"git: {report.get('confinement', '')}", SENTENCE_UNITS))),)),
         ]
     )
-
-
-def stopping(place: Place, running: int = 0) -> Card:
-    """Return the notice that the gateway ends; `running` is how many requests are still given their time."""
-    left = f"{words.count(running, 'request')} may finish first" if running else "nothing is running"
-    second = say("{} · {}; flags wait until it runs again", words.where(place, ""), place.pen.text(left))
-    return card_of([Block((words.heading("⏹", "Stopping", EMPTY, second),))])
 
 
 def trouble(place: Place, troubles: Mapping[str, str]) -> Card:

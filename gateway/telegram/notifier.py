@@ -135,7 +135,7 @@ class Notifier:
         if under_way is not None and (under_way[0] == one.digest or one.stands.message_id is None):
             return  # a first message is not sent twice: it is edited as soon as it stands there
         item = await self._desk.call(drawing.outgoing, self._desk, one, self._place.topic)
-        priority = Priority.APPROVAL if one.decided else Priority.CARD
+        priority = Priority.APPROVAL if one.asked else Priority.DECIDED if one.decided else Priority.CARD
         self._start(one.subject, one.digest, self._deliver(one, item, priority))
 
     async def _deliver(self, one: Drawn, item: Outgoing, priority: Priority) -> None:
@@ -148,7 +148,7 @@ class Notifier:
         if stands.message_id is None or not one.asked or one.asked == one.stands.asked:
             return
         for file in drawing.files_of(one.card, one.subject, outcome.chat, self._place.topic, stands.message_id):
-            await self._delivery.put(file, priority)
+            await self._delivery.put(file, Priority.DECIDED)  # after the questions about other requests
         if item.kind is Kind.EDIT and one.story.asked is not None:  # asked again, and an edit makes no sound
             again = Notice(f"_again:{one.asked}", reminder(self._desk.place, one.story.asked, _left(one)))
             await self._send(again, priority, stands.message_id)

@@ -15,9 +15,10 @@ CAPTION_ROOM = 850  # the same for the caption of a file, of 1024
 class Priority(IntEnum):
     """What goes first when not everything can go at once."""
 
-    APPROVAL = 0  # somebody has to decide, or has decided
-    CARD = 1
-    ROUTINE = 2
+    APPROVAL = 0  # somebody has to decide, or waits for an answer
+    DECIDED = 1  # what became of a decision
+    CARD = 2
+    ROUTINE = 3
 
 
 class Kind(StrEnum):

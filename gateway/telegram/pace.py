@@ -10,7 +10,9 @@ from gateway.telegram.outgoing import Priority
 INTERVAL = 1.0  # s
 GROUP_WINDOW = 60.0  # s
 GROUP_LIMIT = 20  # in any window
-RESERVED = 4  # of those are kept for what somebody has to decide, so that chatter never makes an approval wait
+# How many of those each priority leaves to the more urgent ones, so that neither chatter nor the end of one request
+# makes the question about another wait.
+LEFT_TO_OTHERS = {Priority.APPROVAL: 0, Priority.DECIDED: 6, Priority.CARD: 8, Priority.ROUTINE: 12}
 HOLD_MARGIN = 1.0  # s, on top of the wait that Telegram asked for
 
 
@@ -27,7 +29,7 @@ class Pace:
         if not self._recent:
             return self._held_until
         earliest = max(self._held_until, self._recent[-1] + INTERVAL)
-        limit = GROUP_LIMIT if priority is Priority.APPROVAL else GROUP_LIMIT - RESERVED
+        limit = GROUP_LIMIT - LEFT_TO_OTHERS[priority]
         if self._is_group and len(self._recent) >= limit:
             earliest = max(earliest, self._recent[-limit] + GROUP_WINDOW)
         return earliest

@@ -76,7 +76,7 @@ class Delivery:
         return result
 
     def _has_room(self, priority: Priority) -> bool:
-        return priority is Priority.APPROVAL or self._line.waiting < self._capacity
+        return priority <= Priority.DECIDED or self._line.waiting < self._capacity
 
     async def answer(self, query_id: str, text: str = "", *, alert: bool = False) -> bool:
         """Answer a press at once, ahead of everything that waits. Never raises: what was decided counts all the same.

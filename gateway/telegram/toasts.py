@@ -21,6 +21,8 @@ UNKNOWN_BUTTON = (
 DETAILS_SENT = "The details are below."
 NOTHING_CHANGED = "Nothing has changed."
 CHOOSE_REASON = "Why not? The reason reaches the agent."
+FREEZE_OVER = "It is not frozen any more."
+ANOTHER_FREEZE = "That freeze is over, and another holds now: look at it, then press its button or say /unfreeze."
 UNDO_BEGUN = "Taking it back; the card tells how it ends."
 RECOVERY_ASKED = "A plan is being made; its card follows."
 UNREACHABLE = "The gateway cannot do this now. Try again in a moment, or decide on the host."
@@ -53,9 +55,10 @@ def vote(place: Place, result: VoteResult) -> str:
 
 
 def frozen(place: Place, freeze: Freeze) -> str:
-    """Return why nothing can be run now."""
+    """Return why a yes is not taken now."""
     return (
-        f"Frozen by {_who(place, (freeze.by,))} since {words.moment(place, freeze.at)}: nothing runs until /unfreeze."
+        f"Frozen by {_who(place, (freeze.by,))} since {words.moment(place, freeze.at)}: "
+        "your yes does not count. /unfreeze first; it still waits."
     )
 
 

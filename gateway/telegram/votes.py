@@ -6,10 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from executor.errors import Refused
-from executor.record import approvals, cards
+from executor.record import approvals, cards, controls
 from executor.record.approvals import Approval, ApprovalState, Verdict, VoteKind, VoteResult
 from executor.record.cards import Button
 from gateway.approvals import decisions
+from gateway.telegram import toasts
 from gateway.telegram.card_model import Action
 
 if TYPE_CHECKING:
@@ -34,7 +35,8 @@ def by_button(desk: Desk, button: Button, voter: str, verdict: Verdict, reason: 
 def by_name(desk: Desk, request_id: str, voter: str, verdict: Verdict, reason: str, digest: str) -> VoteResult:
     """Count the vote of `voter` on what is asked about a request. Raises Refused, Unavailable.
 
-    A yes is taken only for what a card in the chat shows at this moment, with a button to say yes to it.
+    A yes is taken only for what a card in the chat shows at this moment, with a button to say yes to it. Where it
+    was asked before and something moved, the digest must be given: the name may have been meant for the older card.
     """
     with desk.store.reading() as view:
         approval = decisions.asked_about(view, request_id)
@@ -43,6 +45,12 @@ def by_name(desk: Desk, request_id: str, voter: str, verdict: Verdict, reason: s
     if verdict is Verdict.APPROVE and approval.state is ApprovalState.PENDING:
         if digest:
             decisions.check_digest(approval, digest)
+        elif approval.round > 1:
+            raise Refused(
+                "asked_again",
+                "it was asked again because something moved, and the name alone does not tell which is meant",
+                f"look at its card, then: /approve {approval.request_id} DIGEST, or press Approve there",
+            )
         if not offered or card is None or card.asked != approval.id:
             raise Refused(
                 "not_shown",
@@ -52,7 +60,17 @@ def by_name(desk: Desk, request_id: str, voter: str, verdict: Verdict, reason: s
     return _taken(desk, approval, voter, verdict, reason)
 
 
+def _held_back(desk: Desk, approval: Approval) -> None:
+    """Raise Refused for a yes during a freeze: it would only end as refused what can still be approved afterwards."""
+    with desk.store.reading() as view:
+        freeze = controls.frozen(view)
+    if freeze is not None and approval.state is ApprovalState.PENDING:
+        raise Refused("frozen", toasts.frozen(desk.place, freeze), "")
+
+
 def _taken(desk: Desk, approval: Approval, voter: str, verdict: Verdict, reason: str) -> VoteResult:
+    if verdict is Verdict.APPROVE:
+        _held_back(desk, approval)
     return decisions.take(
         desk.store, desk.settings.state_dir, approval, operator=voter, verdict=verdict, reason=reason
     )

@@ -241,6 +241,32 @@ def test_a33_two_commands_that_begin_alike_for_a_long_way_are_two_approvals(host
     assert host.git("tag") == "one"
 
 
+def test_a31_what_has_no_room_on_one_card_is_refused_and_nobody_is_asked(host: ServedHost, chat: OpsChat) -> None:
+    tags = [f"release-{number:02}-{'of-a-long-name-' * 2}" for number in range(38)]
+    for tag in tags:
+        host.git("tag", tag)
+    with host.running():
+        host.raise_flag("git_cmd.few.flag", f"git tag -d {tags[0]}")
+        chat.card("few", "Approve?", tags[0])
+        refused = host.ask("git_cmd.many.flag", "git tag -d " + " ".join(tags))
+        assert (refused["state"], refused["error"]["code"]) == ("refused", "too_long_to_review")
+        chat.card("many", "Refused", "too much to be shown")
+        assert "approval.asked" not in host.kinds("many")
+    assert host.git("tag").split() == tags
+
+
+def test_a31_a_command_with_a_masked_part_cannot_be_approved_in_the_chat(host: ServedHost, chat: OpsChat) -> None:
+    secret = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
+    with host.running():
+        host.raise_flag("git_cmd.tag-1.flag", f"git tag -a -m '{secret}' v9")
+        card = chat.settled_card("tag-1", "cannot be approved here")
+        assert card.labels() == [DENY, "Details"]
+        chat.ann.says(chat.group, "/approve tag-1")
+        chat.shows("no card in this chat shows what would be approved")
+        assert host.result("tag-1")["state"] == "awaiting_approval"
+        assert secret not in "".join(chat.texts())
+
+
 def test_undo_takes_back_what_an_approved_command_did(host: ServedHost, chat: OpsChat) -> None:
     with host.running():
         host.raise_flag("git_cmd.tag-1.flag", "git tag v9")

@@ -87,6 +87,16 @@ def test_a_no_ends_it_at_once_even_where_two_must_agree(store: Store, ask: Calla
     assert _state(store) is State.DENIED
 
 
+def test_who_has_said_yes_may_still_say_no_while_it_is_open(store: Store, ask: Callable[..., Approval]) -> None:
+    approval = ask(quorum=2)
+    _vote(store, approval, "telegram:1", YES)
+
+    result = _vote(store, approval, "telegram:1", NO)
+    assert (result.kind, result.approvers) == (VoteKind.DENIED, ())
+    assert _state(store) is State.DENIED
+    assert _vote(store, approval, "telegram:2", YES).kind is VoteKind.ALREADY_DECIDED
+
+
 def test_where_two_must_agree_one_person_twice_is_not_two(store: Store, ask: Callable[..., Approval]) -> None:
     approval = ask(quorum=2)
 

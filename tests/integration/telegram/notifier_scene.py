@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -44,18 +45,25 @@ class Scene:
         self.delivery: Delivery | None = None
         self.notifier: Notifier | None = None
 
-    def ask(self, name: str, *, minutes: float = 60.0) -> None:
+    def ask(self, name: str, *, minutes: float = 60.0, argv: tuple[str, ...] = ()) -> None:
         """A request comes in that operators must be asked about."""
+        argv = argv or ("git", "tag", name)
         with self.desk.store.transaction() as tx:
-            requests.insert_one(tx, self._new(name, State.AWAITING_APPROVAL))
+            requests.insert_one(tx, replace(self._new(name, State.AWAITING_APPROVAL), argv=argv))
+        self.ask_again(name, DIGEST, minutes=minutes, argv=argv)
+
+    def ask_again(self, name: str, digest: str, *, minutes: float = 60.0, argv: tuple[str, ...] = ()) -> None:
+        """The next round of asking about a request."""
+        shown = {"argv": list(argv or ("git", "tag", name)), "depends_on": ["HEAD: " + "a" * 40]}
+        with self.desk.store.transaction() as tx:
             approvals.create(
                 tx,
                 name,
-                digest=DIGEST,
+                digest=digest,
                 risk=RiskClass.CHANGE,
                 reasons=["creates a tag"],
                 quorum=1,
-                shown={"argv": ["git", "tag", name], "depends_on": ["HEAD: " + "a" * 40]},
+                shown=tx.redactor.redact_data(shown),
                 expires_at=timestamp(datetime.now(UTC) + timedelta(minutes=minutes)),
             )
 

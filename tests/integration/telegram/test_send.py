@@ -485,6 +485,26 @@ def test_chatter_leaves_room_for_a_decision_in_every_minute(api: BotApi, clock: 
     play(scene)
 
 
+def test_a_question_goes_first_after_ten_quick_requests_have_had_all_their_edits(
+    api: BotApi, clock: SwiftClock
+) -> None:
+    api.group()
+
+    async def scene() -> None:
+        async with delivery(api, clock) as sending:
+            for number in range(10):
+                shown = await delivered(sending, replace(ASKING, key=f"r{number}"), Priority.APPROVAL)
+                for state in ("running", "done"):
+                    edit = replace(CARD, key=f"r{number}", kind=Kind.EDIT, message_id=shown.message_id, html=state)
+                    await sending.put(edit, Priority.DECIDED)
+            before = clock.now
+            for number in range(4):
+                await delivered(sending, replace(ASKING, key=f"late-{number}"), Priority.APPROVAL)
+            assert clock.now - before <= 10
+
+    play(scene)
+
+
 def test_a_stop_waits_for_what_is_on_its_way_and_takes_nothing_more(api: BotApi, clock: SwiftClock) -> None:
     chat = api.group()
 

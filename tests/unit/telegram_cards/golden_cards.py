@@ -375,7 +375,6 @@ CARDS: dict[str, Callable[[], Card]] = {
         unsafe=["GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it"],
         troubles={"root": "it runs as root; give it a user of its own"},
     ),
-    "stopping": lambda: notices.stopping(PLACE, 1),
     "trouble": lambda: notices.trouble(
         PLACE, {"telegram": "another process polls with this bot's token", "disk": "/var/lib/ops-gateway is full"}
     ),
