@@ -58,7 +58,11 @@ OUTCOMES: dict[str, tuple[int, str, str]] = {
     "interrupted": (7, "The gateway stopped while it ran; it may or may not be done.", "look first: git_status"),
     "undeliverable": (8, "No operator could be reached. This is not a no; nothing was run.", "ask anew later"),
     "withdrawn": (9, "It was taken back before it ran.", "ask anew if it is still wanted"),
-    "waiting": (10, "It has no final answer yet.", "do not ask again, the request stands; wait: hostops wait {id}"),
+    "waiting": (
+        10,
+        "It has no final answer yet.",
+        "do not ask again, the request stands; wait for its end: wait {id}",
+    ),
     "gateway_away": (11, "The gateway on the host does not run.", "tell a person; asking again does not help"),
     "unknown_id": (12, "No request of that id is known.", "check the id; old answers are removed"),
     "unusable": (13, "The shared directory cannot be used.", "check that it is mounted here and may be written"),
@@ -217,6 +221,8 @@ class HostOps:
         end = time.monotonic() + TAKING
         while not self._mark(_checked(request_id)) and not self._flag(request_id).exists():
             if time.monotonic() >= end:
+                if any(name.endswith(f".{request_id}.request.json") for name in os.listdir(self.shared)):
+                    break  # taken, but not answered: the gateway cannot go on just now
                 raise HostOpsError("unknown_id", f"there is neither a request nor an answer {request_id}")
             time.sleep(LONGEST_PAUSE / 10)
         return Result(request_id, self._read(f"results/{request_id}.json"))

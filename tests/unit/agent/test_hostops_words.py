@@ -166,7 +166,7 @@ def test_what_has_no_end_yet_is_waited_for_and_not_asked_again(state: str) -> No
     found = Result("42", {"state": state} if state else {})
 
     assert (found.outcome, found.final) == ("waiting", False)
-    assert found.text().endswith("next: do not ask again, the request stands; wait: hostops wait 42")
+    assert found.text().endswith("next: do not ask again, the request stands; wait for its end: wait 42")
 
 
 def test_a_question_to_operators_says_why_it_was_asked_and_until_when() -> None:
