@@ -17,7 +17,8 @@ from executor.policy.model import Operation
 
 NAME_PATTERN = "[A-Za-z0-9][A-Za-z0-9_-]{0,63}"  # request ids and repository names
 RESULTS = "results"
-PLAIN_FILES = frozenset({"git_status.txt", "git_check.txt", "health_check.json", "gateway.json"})  # published beside results/
+# Published beside results/.
+PLAIN_FILES = frozenset({"git_status.txt", "git_check.txt", "health_check.json", "gateway.json"})
 COMMANDS_LOG = "commands.log"
 UNREAD = "unknown"  # stands for the operation of a typed request that could not be read
 
