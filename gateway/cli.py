@@ -29,6 +29,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "run": ("serve", "serve the shared directory until told to stop"),
     "tick": ("serve", "take and run what waits, once (for cron)"),
     "status": ("status", "how the gateway is"),
+    "health": ("health", "how containers, workers, disks, remotes and the gateway itself are"),
     "pending": ("look", "the requests that wait for a yes or no"),
     "why": ("look", "the whole story of one request"),
     "approve": ("decide", "say yes to a request"),

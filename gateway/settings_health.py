@@ -37,7 +37,8 @@ class HealthSettings(BaseModel):
     """What GATEWAY_HEALTH_* says; a base of the settings as a whole."""
 
     health_containers: Annotated[tuple[str, ...], NoDecode, BeforeValidator(_container_names)] = setting(
-        "Containers that are expected to run, by name: the health check says how they are. Empty: Docker is not asked.",
+        "Containers that are expected to run, by name: the health check says how they are. Without any Docker is not "
+        "asked.",
         "shop-app,shop-redis",
         default=(),
     )

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from functools import partial
 
-from executor.errors import Failed, Problem, Unavailable
+from executor.errors import Problem, Refused
 from executor.git.questions import remotes
 from executor.git.repository import Deadlines
 from executor.git.transfer import ls_remote
@@ -21,6 +21,7 @@ DEADLINE_SECONDS = 10.0  # for git; the probe as a whole gets a little longer
 KEPT_SECONDS = 300.0  # an answer is not asked for again so soon: checks must not hammer somebody's server
 KEPT_BAD_SECONDS = 60.0
 _FIRST = "origin"
+_STOPPING = frozenset({"stopping", "cancelled"})  # codes of what was not asked, or ended, because the gateway stops
 
 
 class RemoteProbes:
@@ -58,15 +59,18 @@ class RemoteProbes:
             remote = _FIRST if _FIRST in known else known[0]
             begun = time.monotonic()
             ls_remote(git, remote, ("HEAD",))
-        except Unavailable as problem:
-            return Finding(PROBE, name, Level.UNKNOWN, f"not known ({problem.code})", problem.hint, problem.message)
-        except Failed as problem:
-            return Finding(
-                PROBE, name, Level.BAD, f"cannot be reached ({problem.code})", problem.hint, problem.message
-            )
-        except Problem as problem:  # the repository itself is not safe to open
-            what = f"the repository cannot be served ({problem.code})"
-            return Finding(PROBE, name, Level.BAD, what, problem.hint, problem.message)
+        except Problem as problem:
+            return _told(name, problem)
         took = time.monotonic() - begun
         what = f"{remote} answers" + (f", after {span(took)}" if took >= 2 else "")
         return Finding(PROBE, name, Level.GOOD, what, facts={"remote": remote, "seconds": round(took, 3)})
+
+
+def _told(name: str, problem: Problem) -> Finding:
+    """Return what a problem says of a remote; its words may name paths and addresses, which are for operators."""
+    level, what = Level.BAD, "cannot be reached"
+    if problem.code in _STOPPING:
+        level, what = Level.UNKNOWN, "not known"
+    elif isinstance(problem, Refused):
+        what = "the repository cannot be served"
+    return Finding(PROBE, name, level, f"{what} ({problem.code})", problem.hint, problem.message)

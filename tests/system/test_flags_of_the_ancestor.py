@@ -97,10 +97,16 @@ def test_an_empty_add_is_refused_and_says_what_to_write(host: ServedHost) -> Non
     assert "." in refused["error"]["hint"]
 
 
-@pytest.mark.parametrize("operation", ["restart_queue", "health_check"])
-def test_what_this_host_is_not_set_up_for_is_refused_at_once(host: ServedHost, operation: str) -> None:
-    assert host.flagged(operation, f"touch {operation}.flag")["error"]["code"] == "not_configured"
-    assert json.loads((host.shared / "gateway.json").read_text())["operations"][operation]["needs"] == "refused"
+def test_what_this_host_is_not_set_up_for_is_refused_at_once(host: ServedHost) -> None:
+    assert host.flagged("restart_queue", "touch restart_queue.flag")["error"]["code"] == "not_configured"
+    assert json.loads((host.shared / "gateway.json").read_text())["operations"]["restart_queue"]["needs"] == "refused"
+
+
+def test_a_health_check_needs_no_set_up_and_finds_the_gateway_and_its_remotes_well(host: ServedHost) -> None:
+    succeeded(host, "health_check", "touch health_check.flag")
+    found = json.loads((host.shared / "health_check.json").read_text())["findings"]
+    levels = {each["probe"]: each["level"] for each in found}
+    assert (levels["gateway"], levels["remote"]) == ("good", "good")
 
 
 def test_a_flag_for_another_repository_acts_there_and_nowhere_else(host: ServedHost) -> None:
