@@ -158,8 +158,8 @@ def _judge(
     waited = {name: count for name, count in counts.items() if state.queues[name].restarts}
     if last.state is RestartState.UNVERIFIED:  # what drains was helped, whatever was not seen
         waited = {name: count for name, count in waited.items() if not state.queues[name].draining}
-    state, acts = _cry(state, Kind.RESTART_TROUBLE, waited, facts, data, quiet=denied)
-    return replace(_in_vain(state, facts, rules), denied=denied), acts
+    state = replace(_in_vain(state, facts, rules), denied=denied)
+    return _cry(state, Kind.RESTART_TROUBLE, waited, facts, {**data, "next_at": state.due}, quiet=denied)
 
 
 def _judge_by_counts(
@@ -173,8 +173,9 @@ def _judge_by_counts(
         later = facts.now + rules.cooldown_seconds
         state = replace(state, queues={**state.queues, **drained}, judge_at=later, judged=not suffers)
         return state, []
-    state, acts = _cry(state, Kind.STILL, {name: counts[name] for name in suffers}, facts, {"why": "restart"})
-    return _in_vain(state, facts, rules), acts
+    state = _in_vain(state, facts, rules)
+    data = {"why": "restart", "next_at": state.due}
+    return _cry(state, Kind.STILL, {name: counts[name] for name in suffers}, facts, data)
 
 
 def _in_vain(state: MonitorState, facts: Facts, rules: Rules) -> MonitorState:
@@ -196,7 +197,8 @@ def _restart(
     recent = tuple(at for at in state.restarts if facts.now - at < HOUR)
     if len(recent) >= rules.restarts_an_hour:
         unsaid = {name: counts[name] for name in suffering if not state.queues[name].limit_told}
-        state, acts = _cry(state, Kind.STILL, unsaid, facts, {"why": "limit", "restarts": len(recent)})
+        data = {"why": "limit", "made": len(recent), "next_at": min(recent) + HOUR}
+        state, acts = _cry(state, Kind.STILL, unsaid, facts, data)
         told = {name: replace(state.queues[name], limit_told=True) for name in unsaid}
         return replace(state, queues={**state.queues, **told}), acts
     queues, acts = dict(state.queues), []

@@ -18,9 +18,9 @@ from executor.record.controls import Freeze
 from executor.record.requests import RequestRow
 from executor.record.store import Reading
 from gateway import settings as configuration
-from gateway.telegram import digests, notices
+from gateway.telegram import digests, notices, queue_stories
 from gateway.telegram.card_model import Card
-from gateway.telegram.stories import has_card, waiting
+from gateway.telegram.stories import has_card, is_told_in_a_story, waiting
 
 if TYPE_CHECKING:
     from gateway.telegram.desk import Desk
@@ -73,7 +73,8 @@ def next_batch(desk: Desk, after: int) -> Batch | None:
         begun = set(cards.cards_of(view, [row.id for row in rows]))  # also what is just being sent for the first time
         sorted_out = _sorted_out(events, rows, begun)
         told = [*_said_once(desk, view, events), *_in_few_words(desk, events[-1].seq, sorted_out, rows, away)]
-    subjects = tuple(row.id for row in sorted_out.cards)
+        stories = queue_stories.stories_in(view, events, rows)
+    subjects = (*(row.id for row in sorted_out.cards), *stories)
     routine = not subjects and not sorted_out.suspicious and all(notice.silent for notice in told)
     return Batch(events[-1].seq, subjects, tuple(told), routine)
 
@@ -103,7 +104,7 @@ def _sorted_out(events: Sequence[Event], rows: Sequence[RequestRow], begun: set[
     suspicious = [row for row in unseen if row.state is State.REFUSED and _is_suspicious(row)]
     unseen = [row for row in unseen if row not in suspicious]
     too_many = unseen if len(unseen) > ENDED_AT_ONCE else []
-    routine = [row for row in rows if not has_card(row) and row.state.final]
+    routine = [row for row in rows if not has_card(row) and row.state.final and not is_told_in_a_story(row)]
     apart = {row.id for row in (*suspicious, *too_many)}
     return _Sorted(
         [row for row in carded if row.id not in apart],
@@ -151,7 +152,7 @@ def _notice(desk: Desk, view: Reading, event: Event, last_start: int) -> Card | 
             return notices.started(place, data, unsafe=unsafe, waiting=len(waiting(view)))
         case "chat.stranger":
             return notices.stranger(place, str(data["name"]), data["user"], str(data["tried"]), int(data["times"]))
-    return None
+    return queue_stories.notice_of(view, place, event)
 
 
 def _seconds(start: str, end: str) -> float:

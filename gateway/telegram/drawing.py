@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from executor.outcome import State
 from executor.record import cards as kept
 from executor.record.store import Reading, Transaction
-from gateway.telegram.approval_card import deny_keyboard
+from gateway.telegram import queue_stories
+from gateway.telegram.approval_card import Asked, deny_keyboard
 from gateway.telegram.card_model import Action, Card
 from gateway.telegram.cards import Story, request_card
 from gateway.telegram.outgoing import Kind, Outgoing
@@ -29,10 +30,11 @@ if TYPE_CHECKING:
 class Drawn:
     """A card as it should stand in the chat, and what stands there. `asked` is the approval that it asks for.
 
-    `digest` tells it from every other content. `decided` says that operators were asked, so it is in a hurry.
+    `story` is None for a message about queues. `digest` tells the card from every other content. `decided` says that
+    operators were asked, so it is in a hurry.
     """
 
-    story: Story
+    story: Story | None
     card: Card
     digest: str
     asked: str
@@ -43,8 +45,13 @@ class Drawn:
         return self.stands.subject
 
     @property
+    def asks(self) -> Asked | None:
+        """The round of asking that waits for an answer, or None."""
+        return self.story.asked if self.story is not None else None
+
+    @property
     def decided(self) -> bool:
-        return self.story.approval is not None
+        return self.story is not None and self.story.approval is not None
 
     @property
     def is_due(self) -> bool:
@@ -52,12 +59,13 @@ class Drawn:
 
         What is only being looked at begins no card: when operators are asked, the phone must make its sound.
         """
-        begins = self.stands.message_id is None and self.story.request.state is State.RECEIVED
+        received = self.story is not None and self.story.request.state is State.RECEIVED
+        begins = self.stands.message_id is None and received
         return self.digest != self.stands.shown and not begins
 
 
 def draw(desk: Desk, subjects: Iterable[str], chat: int) -> list[Drawn]:
-    """Return the cards of these requests for the chat of that id, as the record has them now."""
+    """Return the cards of these requests and stories for the chat of that id, as the record has them now."""
     names = list(dict.fromkeys(subjects))
     with desk.store.reading() as view:
         standing = kept.cards_of(view, names)
@@ -124,12 +132,15 @@ def digest_of(card: Card) -> str:
 
 
 def _drawn(desk: Desk, view: Reading, name: str, standing: kept.Card | None, chat: int) -> Drawn | None:
-    story = story_of(view, name, desk.settings.rescue_days)
-    if story is None:
-        return None
     stands = standing or kept.Card(name, chat)
     if stands.chat_id != chat:  # another chat was configured, or this one got another id: there is nothing there yet
         stands = kept.Card(name, chat, reminded=stands.reminded)
+    if queue_stories.is_story(name):
+        told = queue_stories.card_of_story(view, desk.place, name)
+        return Drawn(None, told, digest_of(told), "", stands) if told is not None else None
+    story = story_of(view, name, desk.settings.rescue_days)
+    if story is None:
+        return None
     card = request_card(desk.place, story)
     if story.asked is not None and stands.menu == Action.DENY:
         card = replace(card, buttons=deny_keyboard(story.asked.approval))

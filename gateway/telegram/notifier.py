@@ -149,8 +149,8 @@ class Notifier:
             return
         for file in drawing.files_of(one.card, one.subject, outcome.chat, self._place.topic, stands.message_id):
             await self._delivery.put(file, Priority.DECIDED)  # after the questions about other requests
-        if item.kind is Kind.EDIT and one.story.asked is not None:  # asked again, and an edit makes no sound
-            again = Notice(f"_again:{one.asked}", reminder(self._desk.place, one.story.asked, _left(one)))
+        if item.kind is Kind.EDIT and one.asks is not None:  # asked again, and an edit makes no sound
+            again = Notice(f"_again:{one.asked}", reminder(self._desk.place, one.asks, _left(one)))
             await self._send(again, priority, stands.message_id)
 
     def _hold(self, key: str, outcome: Outcome) -> None:
@@ -234,5 +234,5 @@ class Notifier:
 
 def _left(one: Drawn) -> float:
     """Return how many seconds there are to answer."""
-    expires = one.story.approval.expires_at if one.story.approval else ""
+    expires = one.story.approval.expires_at if one.story is not None and one.story.approval else ""
     return (datetime.fromisoformat(expires) - datetime.now(UTC)).total_seconds()

@@ -11,6 +11,7 @@ from executor.record.approvals import Approval, Verdict
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
 from executor.record.store import Reading
+from gateway.schedule.queue_requests import FORM as MONITOR
 from gateway.telegram.approval_card import Asked
 from gateway.telegram.cards import Story
 from gateway.telegram.operator_acts import FORM
@@ -40,9 +41,18 @@ def waiting(view: Reading) -> list[Asked]:
 
 
 def has_card(row: RequestRow) -> bool:
-    """Return whether a request gets a card of its own; the others are routine, told in lines."""
+    """Return whether a request gets a card of its own; the others are routine, told in lines.
+
+    What the queue monitor raised is told in the story of the congestion, unless operators have to be asked.
+    """
     asked = row.digest is not None or (row.decision.get("answer") == "ask" and not row.dry_run)
-    return asked or row.form == FORM or (row.state in _NOTEWORTHY and not row.dry_run)
+    noteworthy = row.state in _NOTEWORTHY and not row.dry_run
+    return asked or row.form == FORM or (noteworthy and not is_told_in_a_story(row))
+
+
+def is_told_in_a_story(row: RequestRow) -> bool:
+    """Return whether a request is a part of what is told of a queue."""
+    return row.form == MONITOR
 
 
 def _approvers(events: Iterable[Event], approval: Approval | None) -> tuple[str, ...]:

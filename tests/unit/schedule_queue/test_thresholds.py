@@ -118,8 +118,14 @@ def test_after_a_restart_that_did_not_help_somebody_is_called_with_what_was_seen
     assert told == [Kind.STILL]
     assert watch.told[-1].loud
     assert watch.told[-1].data == {
-        "pending": 90, "delayed": 0, "reserved": 0, "failed": 0, "before": 80, "why": "restart",
-    }  # fmt: skip
+        "pending": 90,
+        "delayed": 0,
+        "reserved": 0,
+        "failed": 0,
+        "before": 80,
+        "why": "restart",
+        "next_at": watch.restarted_at[0] + 30 * MINUTE,
+    }
 
 
 def test_each_restart_that_did_not_help_doubles_the_wait_for_the_next() -> None:

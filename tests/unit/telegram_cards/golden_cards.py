@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from golden_queues import QUEUE_CARDS
 from telegram_samples import (
     ANN,
     BEN,
@@ -411,4 +412,5 @@ CARDS: dict[str, Callable[[], Card]] = {
         PLACE, Refused("unknown_repository", "there is no repository 'shpo'", "repositories are: shop, docs")
     ),
     "reply-ask-for-reason": lambda: replies.ask_for_reason(PLACE, Asked(request(), approval())),
+    **QUEUE_CARDS,
 }
