@@ -9,6 +9,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from executor.errors import ConfigError
+from gateway import settings_queues
 from gateway import settings_sources as sources
 from gateway import settings_values as values
 from gateway.settings_model import Settings
@@ -89,7 +90,7 @@ def _contradictions(settings: Settings) -> list[str]:
     said.extend(
         f"repositories: the name {name} is given twice" for name in sorted({n for n in names if names.count(n) > 1})
     )
-    return said + _half_a_chat(settings) + _misplaced(settings)
+    return said + _half_a_chat(settings) + settings_queues.contradictions(settings) + _misplaced(settings)
 
 
 def _half_a_chat(settings: Settings) -> list[str]:
@@ -118,6 +119,7 @@ def _misplaced(settings: Settings) -> list[str]:
     trusted: dict[str, Path | None] = {
         "GATEWAY_ENV_FILE": sources.env_file(os.environ),
         "GATEWAY_CONFIG_FILE": sources.config_file(os.environ),
+        "GATEWAY_QUEUE_SUPERVISOR_CONFIG": settings.queue_supervisor_config,
         "GATEWAY_DATABASE_URL": values.sqlite_file(settings.database_url.get_secret_value()),
     }
     trees = {}

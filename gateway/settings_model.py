@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import socket
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import (
     AfterValidator,
@@ -27,9 +27,11 @@ from pydantic_settings import (
 from executor.policy.model import Operation, RiskClass
 from gateway import settings_sources as sources
 from gateway import settings_values as values
+from gateway.settings_fields import AbsolutePath, Words
+from gateway.settings_fields import setting as _field
+from gateway.settings_health import HealthSettings
+from gateway.settings_queues import QueueSettings
 
-AbsolutePath = Annotated[Path, AfterValidator(values.absolute)]
-Words = Annotated[tuple[str, ...], NoDecode, BeforeValidator(values.split_list)]
 Operations = Annotated[tuple[Operation, ...], NoDecode, BeforeValidator(values.operations)]
 UserIds = Annotated[tuple[int, ...], NoDecode, BeforeValidator(values.user_ids)]
 PerClass = Annotated[dict[RiskClass, int], NoDecode, BeforeValidator(values.per_class)]
@@ -59,11 +61,7 @@ def _default_state_dir() -> Path:
     return Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local/state") / "ops-gateway"
 
 
-def _field(description: str, example: str, **more: Any) -> Any:
-    return Field(description=description, examples=[example], **more)
-
-
-class Settings(BaseSettings):
+class Settings(QueueSettings, HealthSettings, BaseSettings):
     """Every setting; `GATEWAY_` and the field's name in capitals is the environment variable."""
 
     model_config = SettingsConfigDict(

@@ -85,8 +85,9 @@ def example() -> str:
 
 
 def _by_variable() -> Iterator[tuple[str, FieldInfo, str]]:
-    """Yield each setting that is a variable, with its example; `repositories` is none."""
-    for name, field in Settings.model_fields.items():
+    """Yield each setting that is a variable, with its example, the general ones first; `repositories` is none."""
+    own = Settings.__annotations__
+    for name, field in sorted(Settings.model_fields.items(), key=lambda entry: entry[0] not in own):
         if field.examples:
             yield name, field, str(field.examples[0])
 

@@ -13,6 +13,7 @@ from executor.errors import Refused
 from executor.git.access import RemoteAccess
 from executor.policy.model import Policy
 from executor.record.redaction import Redactor
+from gateway import settings_queues
 from gateway.settings_model import Settings
 
 if TYPE_CHECKING:
@@ -63,6 +64,8 @@ def executor_config(settings: Settings) -> ExecutorConfig:
         run_without_confinement=settings.unsafe_run_without_confinement,
         database_url=settings.database_url.get_secret_value(),
         secrets=secrets(settings),
+        laravel=settings.laravel,
+        health=settings.health,
     )
 
 
@@ -70,7 +73,8 @@ def secrets(settings: Settings) -> tuple[str, ...]:
     """Given the settings, return the literal secrets in them, which must never be shown."""
     password = urlsplit(settings.database_url.get_secret_value()).password
     token = settings.telegram_bot_token.get_secret_value()
-    return tuple(secret for secret in (unquote(password or ""), token, token.partition(":")[2]) if secret)
+    own = (unquote(password or ""), token, token.partition(":")[2])
+    return tuple(secret for secret in (*own, *settings_queues.secrets(settings)) if secret)
 
 
 def redactor(settings: Settings) -> Redactor:
