@@ -24,10 +24,8 @@ _WHAT = {
 _MEND = {
     EngineTrouble.NOT_THERE: "start it, or correct GATEWAY_HEALTH_DOCKER_HOST",
     EngineTrouble.NOT_PERMITTED: (
-        "membership in the docker group would let it, and would make the gateway's user root on this host: whoever "
-        "opens that socket can start a container on the host's own files. Better run a proxy that lets only "
-        "GET /containers/NAME/json through and name it in GATEWAY_HEALTH_DOCKER_HOST, or leave "
-        "GATEWAY_HEALTH_CONTAINERS empty"
+        "the docker group would let it, and makes its user root on this host. Better a proxy that lets only "
+        "GET /containers/NAME/json through (GATEWAY_HEALTH_DOCKER_HOST), or no GATEWAY_HEALTH_CONTAINERS at all"
     ),
     EngineTrouble.REFUSED: "systemctl status docker",
     EngineTrouble.SILENT: "systemctl status docker; an engine that hangs needs a restart",
@@ -45,9 +43,13 @@ def _look(config: HealthConfig, name: str) -> Finding:
     try:
         found = inspect_container(config.docker_host, name, ANSWER_SECONDS)
     except EngineError as error:
-        trouble = error.trouble
-        detail = f"{config.docker_host}: {error}"
-        return Finding(containers.PROBE, name, Level.UNKNOWN, _WHAT[trouble], _MEND[trouble], detail)
+        return trouble_of(config.docker_host, name, error)
     if found is None:
         return containers.missing(name)
     return containers.judge(name, found, datetime.now(UTC))
+
+
+def trouble_of(docker_host: str, name: str, error: EngineError) -> Finding:
+    """Return what is so of a container of which the engine at `docker_host` did not say how it is."""
+    what, mend = _WHAT[error.trouble], _MEND[error.trouble]
+    return Finding(containers.PROBE, name, Level.UNKNOWN, what, mend, f"{docker_host}: {error}")

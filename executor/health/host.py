@@ -49,6 +49,8 @@ def judge_space(subject: str, found: Space, where: str) -> Finding:
     """Return how the file system is on which `subject` lies, at the path `where`."""
     level, what = _space(found)
     mend = "" if level is Level.GOOD else f"make room: du -xh {where} | sort -h | tail shows what takes it"
+    if level is Level.BAD:
+        mend += f"; with less than {size(floor(found.total))} in the state directory only what reads is run"
     if found.read_only:
         mend = "remount it for writing; dmesg says why it was turned"
     facts = {
@@ -67,7 +69,7 @@ def _space(found: Space) -> tuple[Level, str]:
     if found.read_only:
         return Level.BAD, "cannot be written: it is mounted read-only"
     if found.free < least:
-        return Level.BAD, f"full: {room}; below {size(least)} only what reads is run"
+        return Level.BAD, f"as good as full: {room}"
     if share < _INODES_BAD:
         return Level.BAD, f"no more files fit: {share:.1%} of its inodes are free"
     if found.free < _DISK_WARNS * least:

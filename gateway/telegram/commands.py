@@ -11,10 +11,11 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from executor.errors import Refused
+from executor.health.gateway import Said as GatewaySaid
 from executor.policy.model import Operation
 from executor.record.approvals import Verdict
 from gateway.commands.status import gather
-from gateway.telegram import notices, operator_acts, replies, toasts, votes
+from gateway.telegram import health_card, notices, operator_acts, replies, toasts, votes
 from gateway.telegram.authorise import Operator
 from gateway.telegram.card_model import Card
 from gateway.telegram.desk import Desk
@@ -72,11 +73,9 @@ def _status(desk: Desk, _said: Said) -> Card:
     return replies.status(desk.place, found)
 
 
-def _health(desk: Desk, said: Said) -> Card:
-    if Operation.HEALTH_CHECK in desk.dispatcher.config.not_configured:
-        return replies.health(desk.place, "The gateway itself", list(_of_itself(desk.health())))
-    made = operator_acts.ask_for(desk.dispatcher, Operation.HEALTH_CHECK, "", said.operator.voter, _occasion(said))
-    return replies.done(desk.place, f"{made}: the report comes as a card")
+def _health(desk: Desk, _said: Said) -> Card:
+    """Looked at here and now, in full: the result of a request would lie where the agent reads it."""
+    return health_card.health(desk.place, desk.dispatcher.health_checks.look(GatewaySaid(desk.health())))
 
 
 def _queue(desk: Desk, said: Said) -> Card:
@@ -136,18 +135,6 @@ def _unfreeze(desk: Desk, said: Said) -> Card | None:
 
 def _help(desk: Desk, _said: Said) -> Card:
     return replies.help_text(desk.place)
-
-
-def _of_itself(health: Mapping[str, object]) -> list[str]:
-    """Return in lines what the gateway measures of itself: when each job was last completed, what does not work."""
-    heartbeat = health.get("heartbeat")
-    completed = heartbeat.get("completed", {}) if isinstance(heartbeat, Mapping) else {}
-    degraded = health.get("degraded")
-    lines = [f"{job}: last completed {at}" for job, at in sorted(completed.items())]
-    lines += [f"{name}: {health.get(name, '')}" for name in ("watching", "confinement")]
-    if isinstance(degraded, Mapping):
-        lines += [f"trouble with {what}: {why}" for what, why in sorted(degraded.items())]
-    return lines
 
 
 def _occasion(said: Said) -> str:

@@ -108,13 +108,6 @@ def why(place: Place, story: Story, events: Sequence[Event]) -> Card:
     return Card(card.html, card.plain, (), tuple(files))
 
 
-def health(place: Place, title: str, lines: Sequence[str]) -> Card:
-    """Return a report of lines, such as that of containers and workers."""
-    first = say("<b>{}</b> {}", place.pen.text(title, words.NAME_UNITS), words.where(place, ""))
-    shown = tuple(place.pen.text(line, _LINE_UNITS) for line in lines)
-    return card_of([Block((first,)), Block(shown, least=0, frame="pre")])
-
-
 def not_configured(place: Place, command: str, how: str) -> Card:
     """Return the answer to a command that this host has no set-up for; `how` says what would give it one."""
     what = place.pen.value(f"/{command}", words.NAME_UNITS)

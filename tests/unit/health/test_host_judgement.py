@@ -32,7 +32,7 @@ def space(free: float, *, inodes_free: int = 900, read_only: bool = False) -> Sp
     [
         (space(50 * GB), Level.GOOD, "50 GB of 100 GB free"),
         (space(3 * floor(TOTAL) - 1), Level.WARNING, "nearly full"),
-        (space(floor(TOTAL) - 1), Level.BAD, "only what reads is run"),
+        (space(floor(TOTAL) - 1), Level.BAD, "as good as full: 2.0 GB of 100 GB free"),
         (space(0), Level.BAD, "0 bytes of 100 GB free"),
         (space(50 * GB, inodes_free=30), Level.WARNING, "3.0% of its inodes"),
         (space(50 * GB, inodes_free=1), Level.BAD, "no more files fit"),

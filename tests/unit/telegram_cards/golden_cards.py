@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from golden_health import HEALTH_CARDS
 from golden_queues import QUEUE_CARDS
 from telegram_samples import (
     ANN,
@@ -402,7 +403,6 @@ CARDS: dict[str, Callable[[], Card]] = {
     "approve-long-command": lambda: request_card(PLACE, long_command()),
     "reply-why": lambda: replies.why(PLACE, pushed(), pushed().events),
     "reply-help": lambda: replies.help_text(PLACE),
-    "reply-health": lambda: replies.health(PLACE, "Health", ["app  running, 2 h", "worker  0 of 2 running"]),
     "reply-queue-not-configured": lambda: replies.not_configured(
         PLACE, "queue", "See GATEWAY_LARAVEL in docs/settings.md"
     ),
@@ -412,5 +412,6 @@ CARDS: dict[str, Callable[[], Card]] = {
         PLACE, Refused("unknown_repository", "there is no repository 'shpo'", "repositories are: shop, docs")
     ),
     "reply-ask-for-reason": lambda: replies.ask_for_reason(PLACE, Asked(request(), approval())),
+    **HEALTH_CARDS,
     **QUEUE_CARDS,
 }

@@ -171,7 +171,6 @@ def test_any_text_makes_sound_notices_digests_and_replies(text: str, many: int) 
         digests.while_away(place, 5_000, rows),
         replies.status(place, status),
         replies.pending(place, [asked] * many, NOW),
-        replies.health(place, text, [text] * many),
         replies.not_configured(place, text, text),
         replies.usage(place, text),
         replies.unknown_request(place, text),
