@@ -141,6 +141,8 @@ def _occasion(said: Said) -> str:
     return f"update {said.update_id}"
 
 
+# These look at what may hang, and change nothing: what is said or pressed next need not wait for them.
+SLOW = frozenset({"health"})
 _DO: Mapping[str, Callable[[Desk, Said], Card | None]] = {
     "status": _status,
     "pending": _pending,

@@ -121,7 +121,11 @@ class Updates:
             if age is None or age > TOO_OLD_SECONDS:
                 self._later(self._answer(replies.too_old(self._desk.place, said[0], age or 0.0), facts))
                 return
-            await self._command(commands.Said(*said, operator, facts.update_id), facts)
+            doing = self._command(commands.Said(*said, operator, facts.update_id), facts)
+            if said[0] in commands.SLOW:
+                self._later(doing)
+            else:
+                await doing
         elif facts.reply_to is not None:
             question = await self._desk.call(_question_in, self._desk, facts.reply_to)
             if question is not None:
