@@ -187,7 +187,7 @@ def _notes(
     if owner != us or tree.st_uid != us:
         notes.append(
             f"the work tree belongs to uid {tree.st_uid} and its .git to uid {owner}; the adopted repository belongs "
-            f"to uid {us}, and plain git in the work tree will work for that user alone (C01)."
+            f"to uid {us}, and plain git in the work tree will work for that user alone."
         )
     if tree.st_mode & stat.S_ISVTX and us not in (0, tree.st_uid, owner):
         notes.append("the work tree is sticky: .git cannot be exchanged by another user than its owner.")

@@ -272,5 +272,5 @@ def _unreadable(path: str) -> Refused:
     return Refused(
         "git_dir_unreadable",
         f"uid {os.geteuid()} may not read {path!r} in the git directory.",
-        "Give it to the user that the gateway runs as: chown -R (C01).",
+        "Give it to the user that the gateway runs as: chown -R.",
     )

@@ -171,7 +171,7 @@ def _end_bisect(git: Git) -> str:
 
 def _clear_conflicts(walk: _Walk, step: Step) -> str:
     _change(walk.git, ["reset", "--quiet"])
-    return f"{len(step.names)} file(s) are no longer marked as conflicting"
+    return f"files no longer marked as conflicting: {len(step.names)}"
 
 
 def _set_aside(walk: _Walk, step: Step) -> str:

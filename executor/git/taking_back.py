@@ -51,7 +51,7 @@ def _reset_words(git: Git, way: ResetRemote) -> str:
         return f"{ref} is deleted at {remote}, {only}: the push had made it."
     done = git.local(["rev-list", "--count", f"{way.target}..{way.lease}", "--"], check=False)
     count = done.stdout.decode().strip() or "?"
-    return f"{ref} at {remote} goes back to {way.target}, {only}; that takes {count} commit(s) off it."
+    return f"{ref} at {remote} goes back to {way.target}, {only}; commits that this takes off it: {count}."
 
 
 def _revert_lines(way: OfferRevert) -> tuple[str, ...]:

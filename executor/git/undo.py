@@ -124,7 +124,7 @@ def _outcome(git: Git, plan: UndoPlan, before: Rescue, own_id: str) -> Outcome:
     missed = restore.missed(git, plan.refs, plan.head, before if plan.index else None)
     done = [f"{name} is {'gone again' if to is None else 'at ' + to[:10]}" for name, to in plan.refs.items()]
     done += [f"HEAD is {plan.head}"] if plan.head else []
-    done += [f"{len(plan.files)} file(s) are as they were"] if plan.files else []
+    done += [f"files put back as they were: {len(plan.files)}"] if plan.files else []
     done += ["the index is as it was"] if plan.index else []
     done += ["the operation in progress and the stash are as they were"] if plan.notes else []
     lines = [*done[:_SHOWN], *([f"and {len(done) - _SHOWN} more"] if len(done) > _SHOWN else [])]

@@ -88,7 +88,7 @@ def _why(store: Store, options: argparse.Namespace) -> int:
 
 def _story(store: Store, request: requests.RequestRow, approval: approvals.Approval | None) -> str:
     clean = store.redactor
-    lines = [heading(f"{request.id}: {request.operation} in {request.repo} is {request.state}")]
+    lines = [heading(f"{request.id}: {request.operation} in {request.repo}: {request.state.replace('_', ' ')}")]
     if request.argv:
         lines.append(exactly("command", [clean(word) for word in request.argv]))
     if request.reason:

@@ -56,7 +56,8 @@ def test_a_push_goes_back_to_where_the_remote_was_and_the_commit_stays_here(repo
     assert outcome.verified == {"effect": True, "remote": "origin", "refs": {MAIN: before}}
     assert repo.remote_ref(MAIN) == before
     assert (repo.ref(MAIN), repo.ref("refs/remotes/origin/main")) == (new, before)
-    assert f"goes back to {before}, only if it still is at {new}; that takes 1 commit(s) off it" in told(git, ways)[0]
+    goes_back = f"goes back to {before}, only if it still is at {new}; commits that this takes off it: 1."
+    assert goes_back in told(git, ways)[0]
 
 
 def test_what_one_command_pushed_is_taken_back_together(repo: Adopted) -> None:

@@ -209,7 +209,7 @@ def test_why_tells_the_whole_story_with_secrets_masked(store: Store, capsys: pyt
     capsys.readouterr()
     assert cli.main(["why", "fix-1"]) == 0
     shown = capsys.readouterr().out
-    for part in ("fix-1: git_cmd in shop is denied", "a token in the address", "approval.asked", "approval.vote",
+    for part in ("fix-1: git_cmd in shop: denied", "a token in the address", "approval.asked", "approval.vote",
                  "request.denied", cli.own_user()):  # fmt: skip
         assert part in shown
     assert TOKEN not in shown

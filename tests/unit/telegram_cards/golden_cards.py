@@ -247,7 +247,7 @@ CARDS: dict[str, Callable[[], Card]] = {
                 event(
                     "operator.undo.done",
                     by=BEN,
-                    told=[f"refs/heads/main is at {OLD[:10]}", "2 file(s) are as they were"],
+                    told=[f"refs/heads/main is at {OLD[:10]}", "files put back as they were: 2"],
                 ),
             ),
         ),
