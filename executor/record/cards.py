@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sqlalchemy import delete, insert, select, update
+from sqlalchemy import delete, func, insert, select, update
 
-from executor.record.schema import buttons, cards, chat_state
+from executor.record.schema import approvals, buttons, cards, chat_state
 from executor.record.store import Reading, Transaction
 
 TOKEN_BYTES = 24  # of randomness; 32 characters, where a button holds 64 bytes
@@ -74,6 +74,13 @@ def cards_of(tx: Reading, subjects: Iterable[str]) -> dict[str, Card]:
         rows = tx.connection.execute(select(*_CARD).where(cards.c.host == tx.host, part))
         found |= {row.subject: Card(**row._asdict()) for row in rows}
     return found
+
+
+def unasked_since(tx: Reading, moment: str) -> int:
+    """Return how many cards of requests that operators were never asked about have changed since a stored time."""
+    asked = select(approvals.c.id).where(approvals.c.host == cards.c.host, approvals.c.request_id == cards.c.subject)
+    recent = (cards.c.host == tx.host) & (cards.c.updated_at > moment) & ~asked.exists()
+    return tx.connection.scalar(select(func.count()).select_from(cards).where(recent)) or 0
 
 
 def keep(tx: Transaction, card: Card) -> None:

@@ -56,7 +56,7 @@ def routine(place: Place, requests: Sequence[RequestRow]) -> Card:
 
 
 def while_away(place: Place, away_seconds: float, requests: Sequence[RequestRow], total: int | None = None) -> Card:
-    """Return what happened while Telegram could not be reached: counts, then what needs somebody.
+    """Return what happened in `away_seconds` that nobody could be told of: counts, then what needs somebody.
 
     `requests` are those to be told, oldest first; `total` where there were more than are given. Cards of what still
     waits follow by themselves; the buttons show them at the end of the chat.
@@ -64,7 +64,7 @@ def while_away(place: Place, away_seconds: float, requests: Sequence[RequestRow]
     number = max(total or 0, len(requests))
     away = place.pen.text(words.span(away_seconds))
     counts = place.pen.text(", ".join(_counts(requests)) or "nothing happened")
-    first = say("📶 <b>Back</b> after {} without Telegram: {}", away, place.pen.text(words.count(number, "request")))
+    first = say("📶 <b>Catching up</b> with the last {}: {}", away, place.pen.text(words.count(number, "request")))
     second = say("{} · {}", words.where(place, ""), counts)
     unwell = [request for request in requests if request.state not in _GOOD]
     unwell.sort(key=lambda request: request.state is not State.AWAITING_APPROVAL)

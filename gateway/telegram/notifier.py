@@ -32,6 +32,8 @@ LOOK_SECONDS = 60.0  # at the latest, whatever was heard of
 ONCE_MORE_SECONDS = 1.0  # after news
 GATHER_SECONDS = 0.1  # after the first news, for what comes with it
 ROUTINE_SECONDS = 30.0  # between two messages that only tell of routine
+FLOOD_SECONDS = 300.0  # the same while there is a flood of what would make a sound at other times
+ALARM_SECONDS = 600.0  # between two alarms about suspicious flags; what comes in between is told without a sound
 AGAIN_SECONDS = 60.0  # until something that could not be delivered is tried again
 UNDER_WAY_MAX = 6  # messages that are not urgent; what stands in a queue grows old there
 
@@ -50,7 +52,8 @@ class Notifier:
             str, tuple[str, asyncio.Task[object]]
         ] = {}  # key -> digest of the content, its delivery
         self._not_before: dict[str, float] = {}
-        self._routine_at = 0.0
+        self._routine_from = 0.0  # when routine is told next
+        self._alarmed_until = 0.0
         self.gone_since: float | None = None  # monotonic; the chat is known to be closed to us
 
     def nudge(self) -> None:
@@ -108,19 +111,27 @@ class Notifier:
 
     async def _open_batch(self, cursor: int) -> None:
         """Take up the next stretch; of routine alone there is one message in a while, whatever comes in between."""
-        wait = self._routine_at + ROUTINE_SECONDS - self._clock.monotonic()
-        news = await self._desk.call(next_batch, self._desk, max(cursor, self._seen) if wait > 0 else cursor)
-        if news is not None and news.routine and news.notices and wait > 0:
-            self._seen = news.upto
-            asyncio.get_running_loop().call_later(wait, self.nudge)
-            return
-        if news is not None and self._seen > cursor and wait > 0:
-            news = await self._desk.call(next_batch, self._desk, cursor)
+        now, waited = self._clock.monotonic(), self._seen > cursor
+        wait = max(self._routine_from - now, 0.0)
+        news = await (self._news_after(max(cursor, self._seen)) if wait else self._news_after(cursor, waited=waited))
+        if news is not None and wait:
+            if news.routine and news.notices:
+                self._seen = news.upto
+                asyncio.get_running_loop().call_later(wait, self.nudge)
+                return
+            if waited:
+                news = await self._news_after(cursor, waited=True)
         if news is None:
             return
         if any(notice.silent for notice in news.notices):
-            self._routine_at = self._clock.monotonic()
+            self._routine_from = now + (FLOOD_SECONDS if news.flood else ROUTINE_SECONDS)
+        if news.alarms:
+            self._alarmed_until = now + ALARM_SECONDS
         self._batch, self._untold = news, list(news.notices)
+
+    async def _news_after(self, event: int, *, waited: bool = False) -> Batch | None:
+        alarmed = self._clock.monotonic() < self._alarmed_until
+        return await self._desk.call(next_batch, self._desk, event, waited=waited, alarmed=alarmed)
 
     async def _close_batch(self, batch: Batch) -> None:
         await self._desk.call(standing.note_cursor, self._desk, batch.upto)

@@ -79,6 +79,30 @@ def test_flags_that_were_tampered_with_are_one_message_however_many(world: Scene
     assert "30 flags" in told
 
 
+def test_a_flood_of_refusals_makes_few_messages_and_no_sound_and_a_question_stands_out(
+    world: Scene, clock: SwiftClock, api: BotApi
+) -> None:
+    """An agent that raises what is refused, again and again, cannot push a question out of sight."""
+
+    async def whole() -> None:
+        async with world.following(clock, PATIENT) as notifier:
+            for number in range(80):
+                await asyncio.to_thread(world.refuse, f"r{number}", "flag_is_symlink" if number % 2 else "never")
+                clock.now += 7.0
+                notifier.nudge()
+                await asyncio.sleep(0.15)  # however many looks there are in it: fewer only make fewer messages
+            await asyncio.to_thread(world.ask, "tag-1")
+            await world.caught_up(clock)
+
+    asyncio.run(whole())
+    with api.lock:
+        shown = world.group.from_bot()
+    (question,) = [message for message in shown if "Request tag-1" in message.text]
+    assert not question.silent
+    assert sum(not message.silent for message in shown) < 20
+    assert len(shown) < 30
+
+
 def test_routine_is_a_line_and_quiet_leaves_out_what_went_well(
     tmp_path: Path, api: BotApi, clock: SwiftClock
 ) -> None:
