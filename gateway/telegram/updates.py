@@ -70,7 +70,7 @@ class Updates:
 
     async def finish(self) -> None:
         """Wait for the answers that are still on their way."""
-        if self._tasks:
+        while self._tasks:  # one may begin another
             await asyncio.wait(self._tasks)
 
     async def _press(self, facts: UpdateFacts, operator: Operator) -> None:
