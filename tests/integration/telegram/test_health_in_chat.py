@@ -1,0 +1,73 @@
+"""/health in the chat: looked at when it is asked for, told in full, and no press waits for it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from bot_api import BotApi, SwiftClock
+from notifier_scene import Scene, scene
+from scenes import PATIENT, client, until
+
+from executor.health.gateway import Said
+from executor.health.report import Report
+from gateway.telegram.update_facts import facts_of
+from gateway.telegram.updates import Updates
+
+PATIENCE = 60.0
+
+
+@pytest.fixture
+def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
+    with scene(tmp_path, api) as made:
+        yield made
+
+
+def say(world: Scene, clock: SwiftClock, *sayings: str, meanwhile: threading.Event | None = None) -> None:
+    """Let an operator say things one after the other, until each has its answer; then `meanwhile` is set."""
+
+    async def whole() -> None:
+        async with world.following(clock, PATIENT) as notifier, client(world.api) as transport:
+            assert world.delivery is not None
+            updates = Updates(
+                world.desk, world.place, world.delivery, notifier, general_too=lambda: False, bot_name=lambda: ""
+            )
+            ann = world.api.person(11, "Ann", "ann")
+            for saying in sayings:
+                ann.says(world.group, saying)
+            for update in await transport.get_updates(None):
+                await updates.handle(facts_of(update))
+            if meanwhile is not None:
+                await until(lambda: any("/freeze" in text for text in world.texts()))
+                meanwhile.set()
+            await updates.finish()
+
+    asyncio.run(whole())
+
+
+def test_health_is_told_in_full_with_what_mends_it(world: Scene, clock: SwiftClock) -> None:
+    say(world, clock, "/health")
+
+    (card,) = [text for text in world.texts() if "disk shared directory" in text]
+    assert "the repository cannot be served (not_adopted)" in card
+    assert "→" in card
+
+
+def test_what_is_said_after_health_need_not_wait_for_it(
+    world: Scene, clock: SwiftClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+    checks = world.desk.dispatcher.health_checks
+    look = checks.look
+
+    def hang(said: Said | None = None) -> Report:
+        assert go_on.wait(PATIENCE), "what was said next waited for the health check"
+        return look(said)
+
+    monkeypatch.setattr(checks, "look", hang)
+    say(world, clock, "/health", "/help", meanwhile=go_on)
+
+    assert any("disk shared directory" in text for text in world.texts())
