@@ -62,6 +62,7 @@ PARTS: dict[str, tuple[Callable[[], bool], str]] = {
     "supervisor": (lambda: shutil.which("supervisord") is not None, "supervisor (Debian: supervisor)"),
     "git-lfs": (lambda: shutil.which("git-lfs") is not None, "git-lfs (Debian: git-lfs)"),
     "bwrap": (lambda: shutil.which("bwrap") is not None, "bubblewrap (Debian: bubblewrap)"),
+    "acl": (lambda: shutil.which("setfacl") is not None, "setfacl (Debian: acl)"),
     "strace": (lambda: shutil.which("strace") is not None, "strace (Debian: strace)"),
 }
 

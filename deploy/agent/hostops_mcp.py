@@ -37,7 +37,7 @@ SERVER = MCPServer(
 
 
 class Answer(BaseModel):
-    """An answer as data; `result` is the request's result file as docs/protocol.md describes it."""
+    """An answer as data; `result` is the request's result as docs/protocol.md describes it, but for its output."""
 
     id: str | None = None
     outcome: str = Field(description="succeeded, failed, refused, denied, expired, …, or waiting: not ended yet")
@@ -217,9 +217,8 @@ async def _answer(call: Callable[..., Result], *words: Any, **more: Any) -> Call
 
 
 def _told(found: Result, *, is_error: bool) -> CallToolResult:
-    data = Answer(
-        id=found.id, outcome=found.outcome, meaning=found.meaning, next=found.next, result=found.data or None
-    )
+    result = {name: value for name, value in found.data.items() if name != "output"}  # that is in the words already
+    data = Answer(id=found.id, outcome=found.outcome, meaning=found.meaning, next=found.next, result=result or None)
     content = [TextContent(text=found.text())]
     return CallToolResult(content=content, structured_content=data.model_dump(), is_error=is_error)
 
