@@ -24,13 +24,14 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
+from executor.laravel.config import LaravelConfig
 from executor.policy.model import Operation, RiskClass
 from gateway import settings_sources as sources
 from gateway import settings_values as values
 from gateway.settings_fields import AbsolutePath, Words
 from gateway.settings_fields import setting as _field
 from gateway.settings_health import HealthSettings
-from gateway.settings_queues import QueueSettings
+from gateway.settings_queues import QueueSettings, laravel_config
 
 Operations = Annotated[tuple[Operation, ...], NoDecode, BeforeValidator(values.operations)]
 UserIds = Annotated[tuple[int, ...], NoDecode, BeforeValidator(values.user_ids)]
@@ -242,6 +243,11 @@ class Settings(QueueSettings, HealthSettings, BaseSettings):
             allow_submodules=self.allow_submodules,
         )
         return (first, *self.repositories)
+
+    @property
+    def laravel(self) -> LaravelConfig | None:
+        """The application whose queues are watched; None where there is none."""
+        return laravel_config(self, agent_dirs=(self.shared_dir, *(each.path for each in self.served)))
 
     @classmethod
     def settings_customise_sources(

@@ -185,22 +185,22 @@ class QueueSettings(BaseModel):
         "Restart workers outside business hours, too.", "false", default=False
     )
 
-    @property
-    def laravel(self) -> LaravelConfig | None:
-        """What these settings say about the application; None without queues."""
-        if not self.queue_names:
-            return None
-        by, _, target = self.queue_restart.partition(":")
-        return LaravelConfig(
-            queues=self.queue_names,
-            source=_source_of(self),
-            app=_app_of(self),
-            restart_by=RestartBy(by),
-            restart_target=target,
-            supervisor_config=self.queue_supervisor_config,
-            failed_url=self.queue_failed_url.get_secret_value(),
-            verify_seconds=self.queue_restart_verify_seconds,
-        )
+
+def laravel_config(settings: QueueSettings, agent_dirs: tuple[Path, ...]) -> LaravelConfig | None:
+    """Return what settings say about the application, None without queues; the agent is given `agent_dirs`."""
+    if not settings.queue_names:
+        return None
+    by, _, target = settings.queue_restart.partition(":")
+    return LaravelConfig(
+        queues=settings.queue_names,
+        source=_source_of(settings),
+        app=_app_of(settings, agent_dirs),
+        restart_by=RestartBy(by),
+        restart_target=target,
+        supervisor_config=settings.queue_supervisor_config,
+        failed_url=settings.queue_failed_url.get_secret_value(),
+        verify_seconds=settings.queue_restart_verify_seconds,
+    )
 
 
 def contradictions(settings: QueueSettings) -> list[str]:
@@ -238,13 +238,14 @@ def _source_of(settings: QueueSettings) -> laravel.Source:
     return SqlSource(url)
 
 
-def _app_of(settings: QueueSettings) -> LaravelApp | None:
+def _app_of(settings: QueueSettings, agent_dirs: tuple[Path, ...]) -> LaravelApp | None:
     if settings.queue_app_dir is None:
         return None
     in_container = bool(settings.queue_container)
     return LaravelApp(
-        directory=Path(settings.queue_app_dir),
+        directory=settings.queue_app_dir,
         container=settings.queue_container,
         php=settings.queue_php or ("php" if in_container else laravel.PHP),
         docker_host=settings.queue_docker_host,
+        agent_dirs=agent_dirs,
     )

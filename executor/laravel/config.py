@@ -51,6 +51,7 @@ class LaravelApp:
     """Where the application's artisan is: a directory of this host, or one in `container`.
 
     In a container PHP is started by `docker exec`; `docker_host` is the engine's address ("" is docker's default).
+    `agent_dirs` are the directories that the agent is given: PHP that lies there is never run on this host.
     """
 
     directory: Path
@@ -58,6 +59,7 @@ class LaravelApp:
     php: str = PHP  # in a container it may be a bare name
     docker: str = DOCKER
     docker_host: str = ""
+    agent_dirs: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

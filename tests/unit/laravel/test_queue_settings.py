@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from executor.errors import ConfigError
-from executor.laravel.config import ArtisanSource, RedisSource, RestartBy, SqlSource
+from executor.laravel.config import ArtisanSource, LaravelConfig, RedisSource, RestartBy, SqlSource
 from gateway import settings, wiring
 from gateway.settings_model import Settings
 
@@ -28,6 +28,10 @@ def loaded(monkeypatch: pytest.MonkeyPatch, **given: str) -> Settings:
     return settings.load()
 
 
+def laravel(found: Settings) -> LaravelConfig | None:
+    return wiring.executor_config(found).laravel
+
+
 def refusal(monkeypatch: pytest.MonkeyPatch, **given: str) -> str:
     with pytest.raises(ConfigError) as raised:
         loaded(monkeypatch, **given)
@@ -35,10 +39,12 @@ def refusal(monkeypatch: pytest.MonkeyPatch, **given: str) -> str:
 
 
 def test_without_queue_names_nothing_is_watched(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert loaded(monkeypatch).laravel is None
+    assert laravel(loaded(monkeypatch)) is None
 
 
-def test_a_redis_application_on_the_host_is_told_to_the_executor(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_redis_application_on_the_host_is_told_to_the_executor(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     found = wiring.executor_config(
         loaded(
             monkeypatch,
@@ -53,6 +59,7 @@ def test_a_redis_application_on_the_host_is_told_to_the_executor(monkeypatch: py
     assert found.laravel.source == RedisSource("redis://:pass%20word@127.0.0.1:6379/2", "shop_database_")
     assert found.laravel.app is not None
     assert (found.laravel.app.php, found.laravel.restart_by) == ("/usr/bin/php", RestartBy.ARTISAN)
+    assert found.laravel.app.agent_dirs == (tmp_path / "shared", tmp_path / "tree")
     assert "pass word" in found.secrets
     assert "pass%20word" not in repr(found.laravel)
 
@@ -67,20 +74,20 @@ def test_a_redis_application_on_the_host_is_told_to_the_executor(monkeypatch: py
     ],
 )
 def test_a_source_is_told_by_its_scheme(monkeypatch: pytest.MonkeyPatch, source: str, expected: object) -> None:
-    found = loaded(monkeypatch, NAMES="emails", SOURCE=source, APP_DIR="/srv/www/shop").laravel
+    found = laravel(loaded(monkeypatch, NAMES="emails", SOURCE=source, APP_DIR="/srv/www/shop"))
     assert found is not None
     assert found.source == expected
 
 
 def test_in_a_container_php_is_found_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = loaded(monkeypatch, NAMES="emails", SOURCE="artisan", APP_DIR="/app", CONTAINER="shop-app-1").laravel
+    found = laravel(loaded(monkeypatch, NAMES="emails", SOURCE="artisan", APP_DIR="/app", CONTAINER="shop-app-1"))
     assert found is not None
     assert found.app is not None
     assert (found.app.php, found.app.container) == ("php", "shop-app-1")
 
 
 def test_a_unit_or_a_group_needs_no_application_directory(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = loaded(monkeypatch, NAMES="emails", SOURCE="sqlite://", RESTART="systemctl:shop-worker.service").laravel
+    found = laravel(loaded(monkeypatch, NAMES="emails", SOURCE="sqlite://", RESTART="systemctl:shop-worker.service"))
     assert found is not None
     assert (found.restart_by, found.restart_target) == (RestartBy.SYSTEMCTL, "shop-worker.service")
     assert found.app is None

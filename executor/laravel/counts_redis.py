@@ -1,0 +1,139 @@
+"""Count queues in Redis. The layout of the keys is Laravel's (`RedisQueue`, 8 to 13).
+
+`PREFIXqueues:NAME` is a list of what is pending; the job that is next, which is the oldest, is its first entry.
+`…:delayed` and `…:reserved` are sorted sets by the second in which a job becomes pending: delayed ones when their
+time has come, reserved ones when their worker has had them for too long. Only a worker moves them to the list, so
+with no worker what is due stands in the sets; it is counted as pending all the same.
+
+A queue on which nothing is leaves no key. So a wrong prefix looks like queues that are empty (F08): where there is no
+key, others are looked for that end in the same name, and where there are some the count is unknown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from executor.errors import ConfigError, Problem, Unavailable
+from executor.laravel.config import RedisSource
+from executor.laravel.model import QueueCount
+from executor.record.display import visible
+
+if TYPE_CHECKING:
+    from redis import Redis
+
+SECONDS = 3.0  # for connecting, and for each answer
+_SCANNED = 10  # calls of 1,000 keys each, when keys under other prefixes are looked for
+_CREATED = ("pushedAt", "createdAt")  # in a job's payload: by Horizon, by Laravel 12 and newer
+
+
+def count_in_redis(source: RedisSource, queues: tuple[str, ...], now: float) -> Mapping[str, QueueCount]:
+    """Return the counts by queue. Raises Unavailable where Redis does not answer, ConfigError without its client."""
+    redis = _library()
+    try:
+        client: Redis = redis.Redis.from_url(
+            source.url, socket_timeout=SECONDS, socket_connect_timeout=SECONDS, retry=None, client_name="ops-gateway"
+        )
+    except ValueError as error:
+        raise ConfigError("queue_source", f"that is no address of a Redis server: {_said(error)}") from None
+    try:
+        with client:
+            found = {queue: _count(client, f"{source.prefix}queues:{queue}", queue, now) for queue in queues}
+            absent = [queue for queue, count in found.items() if not count.existed]
+            others = _other_prefixes(client, source.prefix, absent) if absent else {}
+    except (redis.RedisError, OSError) as error:
+        raise Unavailable(
+            "redis_unavailable", f"Redis did not answer: {_said(error)}", "look whether it runs, and at its address"
+        ) from None
+    return found | {queue: _elsewhere(found[queue], source.prefix, prefix) for queue, prefix in others.items()}
+
+
+def _library() -> Any:
+    try:
+        import redis
+    except ImportError:
+        raise ConfigError(
+            "extra_missing",
+            "counting queues in Redis needs the Python client for it",
+            "pip install 'ops-gateway[redis]'",
+        ) from None
+    return redis
+
+
+def _count(client: Redis, key: str, queue: str, now: float) -> QueueCount:
+    with client.pipeline(transaction=False) as pipe:
+        pipe.llen(key)
+        pipe.lindex(key, 0)
+        for kind in ("delayed", "reserved"):
+            pipe.zcard(f"{key}:{kind}")
+            pipe.zcount(f"{key}:{kind}", "-inf", now)
+            pipe.zrange(f"{key}:{kind}", 0, 0, withscores=True)
+        pipe.exists(f"{key}:notify")
+        waiting, first, delayed, due, next_due, reserved, lost, next_lost, notify = pipe.execute()
+    ages = [now - score for _, score in (*next_due, *next_lost) if score <= now]
+    if first is not None and (created := created_at(first)) is not None:
+        ages.append(now - created)
+    oldest_known = first is None or created_at(first) is not None
+    return QueueCount(
+        queue,
+        pending=waiting + due + lost,
+        delayed=delayed - due,
+        reserved=reserved - lost,
+        oldest_seconds=max(0.0, max(ages)) if ages and oldest_known else None,
+        existed=bool(waiting or delayed or reserved or notify),
+    )
+
+
+def created_at(payload: bytes) -> float | None:
+    """Return when a job was put on its queue, in seconds since the epoch, or None where its payload does not tell.
+
+    Laravel 8 to 11 write no time, unless Horizon is there.
+    """
+    try:
+        job = json.loads(payload)
+        told = next((job[name] for name in _CREATED if job.get(name) is not None), None)
+        created = float(told) if told is not None else None
+    except (ValueError, TypeError, AttributeError, OverflowError, RecursionError):
+        return None
+    return created if created is not None and 0 < created < 1e11 else None
+
+
+def _other_prefixes(client: Redis, prefix: str, queues: list[str]) -> dict[str, str]:
+    """Return another prefix under which keys of these queues stand, where there are any."""
+    endings = {
+        f"queues:{queue}{kind}".encode(): queue
+        for queue in queues
+        for kind in ("", ":delayed", ":reserved", ":notify")
+    }
+    found: dict[str, str] = {}
+    for key in _some_keys(client):
+        at = key.rfind(b"queues:")
+        queue = endings.get(key[at:])
+        if queue is not None and key[:at] != prefix.encode():
+            found.setdefault(queue, key[:at].decode("utf-8", "replace"))
+    return found
+
+
+def _some_keys(client: Redis) -> Iterator[bytes]:
+    cursor, keys = 0, list[Any]()
+    for _ in range(_SCANNED):
+        cursor, keys = client.scan(cursor, match="*queues:*", count=1000)
+        yield from (key if isinstance(key, bytes) else key.encode() for key in keys)
+        if cursor == 0:
+            return
+
+
+def _elsewhere(count: QueueCount, prefix: str, other: str) -> QueueCount:
+    problem = (
+        f"Redis holds jobs of {count.queue} under the prefix {visible(other)!r}, and nothing under {prefix!r}: "
+        "GATEWAY_QUEUE_REDIS_PREFIX is wrong"
+    )
+    return replace(QueueCount(count.queue, problem=problem), existed=False)
+
+
+def _said(error: Exception) -> str:
+    """What went wrong, without what a message might repeat of the address."""
+    text = str(error) if not isinstance(error, Problem) else error.message
+    return visible(text[:200]) or type(error).__name__
