@@ -193,6 +193,10 @@ class Dispatcher:
         """Keep up the repositories, in place of git's automatic gc. May take minutes: give it a thread of its own."""
         self._in_each_repository("upkeep of", self._keep_up)
 
+    def watch_health(self) -> None:
+        """Look at containers, disks, memory and clock; what is bad is a trouble until it is well."""
+        self.health_checks.watch()
+
     def publish_capabilities(self) -> None:
         """Write gateway.json: what the agent may ask for, and that the gateway is alive."""
         try:
@@ -216,7 +220,7 @@ class Dispatcher:
 
     def troubles(self) -> dict[str, str]:
         """Return what does not work now, in words; empty when all is well."""
-        found = dict(self._troubles)
+        found = self._troubles | self.health_checks.troubles()
         if self.store.anchor_problem is not None:
             found["audit anchor"] = self.store.anchor_problem
         if self._answers.problem is not None:

@@ -12,7 +12,14 @@ from pathlib import Path
 
 _RARELY = 6 * 3600.0
 # seconds, by job
-PERIODS = {"sweep": 60.0, "expire": 60.0, "publish": 60.0, "retention": _RARELY, "maintenance": _RARELY}
+PERIODS = {
+    "sweep": 60.0,
+    "expire": 60.0,
+    "publish": 60.0,
+    "health": 300.0,
+    "retention": _RARELY,
+    "maintenance": _RARELY,
+}
 STALE_PERIODS = 3  # a job that was not completed for so many of its periods is late
 STUCK_PERIODS = 5  # one that did not even fail for so many hangs: longer than two programs that meet their deadline
 _FILE = "health.json"  # in the state directory; what `status` and `doctor` read

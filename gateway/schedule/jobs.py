@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 QUEUES = "queues"
 QUEUES_SECONDS = 60.0  # what counting the queues may take before that is said; each source has its own time-outs
-FIRST = {"retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
+FIRST = {"health": 30.0, "retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
 _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
 
 
@@ -106,6 +106,11 @@ async def maintenance(duties: Duties) -> None:
     await _bounded(duties, "maintenance", duties.dispatcher.maintain, duties.slow_thread)
 
 
+async def health(duties: Duties) -> None:
+    """See what is bad on the host, so that operators are told. A probe that hangs is waited for some seconds."""
+    await _bounded(duties, "health", duties.dispatcher.watch_health)
+
+
 async def queues(duties: Duties) -> None:
     """Look at the queues, in a thread of its own: a Redis or an engine that hangs holds up nothing else."""
     if duties.monitor is not None:
@@ -143,6 +148,7 @@ JOBS: dict[str, Callable[[Duties], Awaitable[None]]] = {
     "publish": publish,
     "retention": retention,
     "maintenance": maintenance,
+    "health": health,
     QUEUES: queues,
 }
 

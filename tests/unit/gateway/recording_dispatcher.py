@@ -67,6 +67,9 @@ class RecordingDispatcher:
     def maintain(self) -> None:
         self.ran.append("maintenance")
 
+    def watch_health(self) -> None:
+        self.ran.append("health")
+
     def publish_capabilities(self) -> None:
         self.published += 1
 
