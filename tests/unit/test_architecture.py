@@ -50,6 +50,7 @@ PURE = [
     "executor/health/host.py",
     "executor/health/report.py",
     "executor/health/spans.py",
+    "executor/health/workers.py",
     "gateway/schedule/hours.py",
     "gateway/schedule/queue_state.py",
     "gateway/schedule/thresholds.py",
