@@ -46,7 +46,7 @@ def judge_gateway(said: Said, now: datetime) -> Iterator[Finding]:
     degraded = said.health.get("degraded")
     troubles = sorted(degraded.items()) if isinstance(degraded, Mapping) else []
     for what, why in troubles[:_TROUBLES]:
-        yield Finding(GATEWAY, str(what), Level.WARNING, str(why), "ops-gateway doctor")
+        yield Finding(GATEWAY, str(what), Level.WARNING, "does not work as it should", "ops-gateway doctor", str(why))
     if len(troubles) > _TROUBLES:
         yield Finding(GATEWAY, "", Level.WARNING, f"{len(troubles) - _TROUBLES} more troubles", "ops-gateway status")
 

@@ -18,8 +18,10 @@ from repos import adopted_repository
 from executor.config import ExecutorConfig, RepositoryConfig
 from executor.dispatch import Dispatcher
 from executor.git.access import RemoteAccess
+from executor.health import checks
 from executor.health.checks import FILE
 from executor.health.config import HealthConfig
+from executor.health.gateway import Said
 from executor.host_operations import HOST_LANE
 from gateway.schedule.heartbeat import write_health
 
@@ -154,3 +156,32 @@ def test_a_setting_that_cannot_be_is_named_and_its_value_is_not(tmp_path: Path, 
     assert done.returncode == 78
     assert setting in done.stderr
     assert value not in done.stderr
+
+
+def test_a_flood_of_checks_is_one_look_in_some_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checks, "KEPT_SECONDS", 3600.0)
+    with executor(tmp_path) as dispatcher:
+        for number in range(20):
+            (tmp_path / "shared" / f"health_check.h{number}.flag").touch()
+        dispatcher.take(settle=False)
+        while dispatcher.run_next(HOST_LANE):
+            pass
+    outputs = [
+        json.loads((tmp_path / f"shared/results/h{number}.json").read_text())["output"] for number in range(20)
+    ]
+
+    assert len(set(outputs)) == 1
+    assert outputs[0]
+
+
+def test_what_a_watch_finds_bad_is_a_trouble_until_it_is_well_and_is_told_once(tmp_path: Path) -> None:
+    with executor(tmp_path) as dispatcher:
+        (tmp_path / "shared").rename(tmp_path / "away")
+        dispatcher.watch_health()
+        assert dispatcher.troubles()["disk shared directory"] == "is not there"
+        told = dispatcher.health_checks.look(Said(dispatcher.health()))
+        assert [each.probe for each in told.findings if "shared directory" in each.subject] == ["disk"]
+
+        (tmp_path / "away").rename(tmp_path / "shared")
+        dispatcher.watch_health()
+        assert "disk shared directory" not in dispatcher.troubles()

@@ -59,6 +59,7 @@ def test_a_gateway_that_says_it_runs_is_bad_all_the_same_when_nothing_gets_done(
 def test_each_trouble_of_the_gateway_is_told_and_a_flood_of_them_counted() -> None:
     troubles = {f"job {number}": "it was not completed" for number in range(13)}
     findings = gateway(said(degraded=troubles))
+    assert {each.detail for each in findings[1:-1]} == {"it was not completed"}
 
     assert [each.level for each in findings].count(Level.WARNING) == 11
     assert findings[-1].what == "3 more troubles"

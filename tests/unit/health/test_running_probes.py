@@ -18,8 +18,8 @@ def good(name: str = "a") -> Finding:
     return Finding("test", name, Level.GOOD, "fine")
 
 
-def probes_alive() -> int:
-    return sum(thread.name.startswith("probe test") for thread in threading.enumerate())
+def probes_alive(subject: str) -> int:
+    return sum(thread.name == f"probe test {subject}" for thread in threading.enumerate())
 
 
 @pytest.fixture
@@ -30,12 +30,12 @@ def release() -> Iterator[threading.Event]:
     event.set()
 
 
-def hanging(release: threading.Event, deadline: float = 0.05) -> Probe:
+def hanging(release: threading.Event, deadline: float = 0.05, subject: str = "stuck") -> Probe:
     def look() -> Finding:
         release.wait(GIVE_UP)
-        return good("stuck")
+        return good(subject)
 
-    return Probe("test", "stuck", look, deadline)
+    return Probe("test", subject, look, deadline)
 
 
 def test_e09_a_probe_that_hangs_is_unknown_and_the_others_are_told(release: threading.Event) -> None:
@@ -47,12 +47,11 @@ def test_e09_a_probe_that_hangs_is_unknown_and_the_others_are_told(release: thre
 
 def test_a_probe_that_hangs_is_not_started_again(release: threading.Event) -> None:
     runner = ProbeRunner()
-    before = probes_alive()
     for _ in range(5):
-        (found,) = runner.run([hanging(release)])
+        (found,) = runner.run([hanging(release, subject="stuck five times")])
         assert found.level is Level.UNKNOWN
 
-    assert probes_alive() == before + 1
+    assert probes_alive("stuck five times") == 1
 
 
 def test_a_probe_that_hung_is_well_again_when_what_it_hung_on_lets_go(release: threading.Event) -> None:

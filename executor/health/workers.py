@@ -1,0 +1,37 @@
+"""Whether each queue has somebody who works on it, judged by the command lines of the workers there are. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from executor.health.report import Finding, Level
+from executor.health.spans import span
+from executor.laravel.model import Worker
+
+PROBE = "workers"
+_UNNAMED = "default"  # what `queue:work` without --queue works on, unless its connection is configured otherwise
+_MEND = "look at what keeps them running (supervisorctl status, systemctl status, docker ps), then restart_queue"
+
+
+def judge(queues: Sequence[str], found: Sequence[Worker], now: float) -> Iterator[Finding]:
+    """Yield a finding for each queue that is expected to be worked on; `now` is in seconds since the epoch."""
+    unnamed = sum(not worker.queues for worker in found)
+    for queue in queues:
+        own = [worker for worker in found if queue in (worker.queues or (_UNNAMED,))]
+        yield _judged(queue, own, unnamed, now)
+
+
+def _judged(queue: str, own: Sequence[Worker], unnamed: int, now: float) -> Finding:
+    if own:
+        oldest = max(now - worker.started_at for worker in own)
+        what = f"{_count(len(own))}, the oldest for {span(oldest)}"
+        facts = {"workers": len(own), "oldest_seconds": round(max(oldest, 0.0))}
+        return Finding(PROBE, queue, Level.GOOD, what, facts=facts)
+    if unnamed:
+        what = f"none names this queue; {_count(unnamed)} without --queue may work on it"
+        return Finding(PROBE, queue, Level.UNKNOWN, what, "start workers with --queue", facts={"workers": None})
+    return Finding(PROBE, queue, Level.BAD, "nobody works on this queue: jobs wait", _MEND, facts={"workers": 0})
+
+
+def _count(number: int) -> str:
+    return "1 worker" if number == 1 else f"{number} workers"
