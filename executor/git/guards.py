@@ -61,7 +61,7 @@ def refuse_links(git: Git, command: Command) -> None:
     """Raise Refused("beyond_a_link") where a path of a command that writes files leads through a symbolic link.
 
     `git mv` follows one in its destination, to wherever it leads. One that is put there after this look is found by
-    `integrity`.
+    `taking_over`.
     """
     if command.contact is not Contact.WRITE:
         return

@@ -1,6 +1,6 @@
 """Files inside a directory that git processes write too: read, written and removed without following a link.
 
-A git that is given the work tree can be led into the git directory (see `integrity`), and leave a link there to
+A git that is given the work tree can be led into the git directory (see `command_dir`), and leave a link there to
 anything on the host. So what Python itself does there goes through directory descriptors, one component at a time,
 and takes nothing but a regular file with one name.
 """
@@ -15,7 +15,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from executor.errors import Failed, Refused
-from executor.git.foreign_copy import Kind, directory, walk, write_new
+from executor.git.foreign_copy import Kind, directory, read_file, walk, write_new
 
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _CHUNK = 1024 * 1024
@@ -155,6 +155,22 @@ def files_below(root: Path, name: str) -> tuple[str, ...]:
     if odd is not None:
         raise special(odd)
     return tuple(path for path, kind in found if kind is Kind.FILE)
+
+
+def read_below(root: Path, name: str, limit: int) -> dict[str, bytes]:
+    """Return the content of the regular files in the directory `name` below `root`, by names relative to `root`.
+
+    For many small files: each directory is opened once. Locks are left out. Raises as `read_inner`.
+    """
+    found: dict[str, bytes] = {}
+    with _reached(root, name) as within:
+        for one in walk(within, f"{name}/") if within is not None else ():
+            if one.kind is Kind.FILE and one.links == 1:
+                if not one.name.endswith(".lock"):
+                    found[one.path] = read_file(one.directory, one.name, limit)
+            elif one.kind is not Kind.DIRECTORY:
+                raise special(one.path)
+    return found
 
 
 def remove_if_empty(root: Path, name: str) -> None:

@@ -6,6 +6,7 @@ one that stays ends every later git that needs it.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import time
 from collections.abc import Iterator, Mapping
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed
+from executor.git.command_dir import LOCK_MARK
 from executor.git.recovery_model import STALE_LOCK_SECONDS
 from executor.git.repository import Git
 
@@ -22,16 +24,21 @@ _DEEP = ("refs", "logs", "objects/info")  # where locks lie below the top of a g
 
 @dataclass(frozen=True, slots=True)
 class LockFile:
-    """A lock file that exists. `name` tells which one; `holder` is the pid of a process that may be using it."""
+    """A lock file that exists. `name` tells which one; `holder` is the pid of a process that may be using it.
+
+    `ours` says that a command of the gateway made it. Such a command ends before the next one looks, so what is left
+    is of a gateway that was killed.
+    """
 
     path: Path
     name: str
     age_seconds: float
     holder: int | None
+    ours: bool
 
     @property
     def stale(self) -> bool:
-        return self.holder is None and self.age_seconds > STALE_LOCK_SECONDS
+        return self.holder is None and (self.ours or self.age_seconds > STALE_LOCK_SECONDS)
 
 
 def find_lock(git: Git, now: float | None = None) -> LockFile | None:
@@ -105,9 +112,17 @@ def _looked_at(names: Mapping[Path, str], now: float | None) -> tuple[LockFile, 
             continue
     holders = _holders({(found.st_dev, found.st_ino) for found in there.values()})
     return tuple(
-        LockFile(path, names[path], moment - found.st_mtime, holders.get((found.st_dev, found.st_ino)))
+        LockFile(
+            path, names[path], moment - found.st_mtime, holders.get((found.st_dev, found.st_ino)), _is_ours(path)
+        )
         for path, found in there.items()
     )
+
+
+def _is_ours(path: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return path.read_bytes() == LOCK_MARK if path.lstat().st_size == len(LOCK_MARK) else False
+    return False
 
 
 def _holders(wanted: set[tuple[int, int]]) -> dict[tuple[int, int], int]:

@@ -45,6 +45,6 @@ class RepositoryPaths:
         return self.root / "ssh"
 
     @property
-    def tampered(self) -> Path:
-        """Exists while the repository is closed, and says why (see `executor.git.integrity`)."""
-        return self.root / "tampered"
+    def commands(self) -> Path:
+        """Holds the git directory of a command on the work tree while it runs (see `executor.git.command_dir`)."""
+        return self.tmp / "commands"

@@ -15,15 +15,22 @@ _DNS_PORT = 53  # answers that do not fit a datagram
 
 
 def local_profile(paths: RepositoryPaths, contact: Contact) -> Profile:
-    """Return the profile of a process on the local repository: no sockets, no program but git."""
-    read: tuple[Path, ...] = (paths.home, paths.empty_config)
-    write: tuple[Path, ...] = (paths.local, paths.tmp)
-    if contact is Contact.READ:
-        read += (paths.work_tree,)
-    links: tuple[Path, ...] = ()
-    if contact is Contact.WRITE:
-        links = (paths.work_tree,)
-    return Profile(contact=contact, read=read, write=(*write, *links), execute=(), links=links)
+    """Return the profile of a process on the local repository, which may at most read the work tree.
+
+    No sockets, no program but git.
+    """
+    read = (paths.home, paths.empty_config, *((paths.work_tree,) if contact is Contact.READ else ()))
+    return Profile(contact=contact, read=read, write=(paths.local, paths.tmp), execute=())
+
+
+def work_tree_profile(paths: RepositoryPaths, metadata: Path) -> Profile:
+    """Return the profile of a process that writes the work tree: of the repository it may only read the objects.
+
+    `metadata` is the directory in which the git directory that it was given lies.
+    """
+    tree = paths.work_tree
+    read = (paths.home, paths.empty_config, paths.objects)
+    return Profile(contact=Contact.WRITE, read=read, write=(metadata, tree), execute=(), links=(tree,))
 
 
 def transfer_profile(

@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from executor.errors import Failed, Refused
 from executor.git.access import RemoteAccess, http_configuration, write_ssh_program
+from executor.git.command_dir import command_dir
 from executor.git.failures import failure, timeout
-from executor.git.integrity import check_untouched, sealed
 from executor.git.paths import RepositoryPaths
-from executor.git.profiles import local_profile, transfer_profile
+from executor.git.profiles import local_profile, transfer_profile, work_tree_profile
 from executor.git.remote_address import RemoteAddress
 from executor.git.safety import check_safe
+from executor.git.taking_over import take_over
 from executor.policy.model import Contact
 from executor.sandbox.confinement import Profile
 from executor.sandbox.environment import base_environment, git_environment
@@ -100,23 +100,51 @@ class Git:
         parsed. `index` is another index file, in `paths.tmp` or the git directory. `deadline` is in seconds, the
         repository's own unless given. Raises TimedOut when it passes, and with `check` Failed (with a code of
         `failures`) for a non-zero exit code.
+
+        What writes the work tree gets a git directory of its own, from which all or nothing is taken over (see
+        `command_dir`; Failed("git_dir_tampered"), Failed("index_locked")); unless `env` names one with `GIT_DIR`.
         """
-        work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
         extra = {**_VARIABLES, **(env or {})}
         if index is not None:
             extra["GIT_INDEX_FILE"] = str(index)
-        environment = git_environment(
+        seconds = self.deadlines.local if deadline is None else deadline
+        if contact is not Contact.WRITE:
+            work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
+            environment = self._environment(self.paths.local, work_tree, extra)
+            profile = local_profile(self.paths, contact)
+            done = self._run(args, environment, work_tree, profile, stdin, seconds, exact)
+        elif "GIT_DIR" in extra:
+            environment = self._environment(Path(extra["GIT_DIR"]), self.paths.work_tree, extra)
+            profile = work_tree_profile(self.paths, Path(extra["GIT_DIR"]))
+            done = self._run(args, environment, self.paths.work_tree, profile, stdin, seconds, exact)
+        else:
+            done = self._on_work_tree(args, extra, stdin, seconds, exact)
+        if check and done.exit_code != 0:
+            raise failure(args, done.exit_code, done.stderr)
+        return done
+
+    def _on_work_tree(
+        self, args: Sequence[str], extra: dict[str, str], stdin: bytes, deadline: float, exact: bool
+    ) -> Completed:
+        """Run what may write the work tree in a git directory of its own, then take over what it made there."""
+        with command_dir(self.paths, args) as made:
+            extra |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.paths.objects), "TMPDIR": str(made.tmp)}
+            environment = self._environment(made.git_dir, self.paths.work_tree, extra)
+            profile = work_tree_profile(self.paths, self.paths.commands)
+            done = self._run(args, environment, self.paths.work_tree, profile, stdin, deadline, exact)
+            take_over(made, self.paths.local, args, lambda words, fed: self.local(words, stdin=fed))
+        named, real = (str(each).encode() for each in (made.git_dir, self.paths.local))
+        return replace(done, stdout=done.stdout.replace(named, real), stderr=done.stderr.replace(named, real))
+
+    def _environment(self, git_dir: Path, work_tree: Path, extra: Mapping[str, str]) -> dict[str, str]:
+        return git_environment(
             self._base,
-            git_dir=self.paths.local,
+            git_dir=git_dir,
             empty_config=self.paths.empty_config,
             work_tree=work_tree,
             config=(*_CONFIG, ("core.bare", "false")),
             extra=extra,
         )
-        profile = local_profile(self.paths, contact)
-        seconds = self.deadlines.local if deadline is None else deadline
-        with sealed(self.paths, args) if contact is Contact.WRITE else nullcontext():
-            return self._run(args, environment, work_tree, profile, stdin, seconds, exact, check)
 
     def transfer(
         self,
@@ -155,7 +183,10 @@ class Git:
         profile = transfer_profile(self.paths, self.access, address, objects=objects)
         usual = self.deadlines.local if address is None else self.deadlines.network
         seconds = usual if deadline is None else deadline
-        return self._run(args, environment, self.paths.transfer, profile, stdin, seconds, exact, check)
+        done = self._run(args, environment, self.paths.transfer, profile, stdin, seconds, exact)
+        if check and done.exit_code != 0:
+            raise failure(args, done.exit_code, done.stderr)
+        return done
 
     def _run(
         self,
@@ -166,8 +197,8 @@ class Git:
         stdin: bytes,
         deadline: float,
         exact: bool,
-        check: bool,
     ) -> Completed:
+        """Run git, in a profile, and return how it ended. Raises TimedOut, and Failed("cancelled")."""
         done = self._runner.run(
             (str(GIT_PROGRAM), *args),
             env=environment,
@@ -183,8 +214,6 @@ class Git:
             raise timeout(args, deadline, remote=bool(profile.tcp_ports))
         if done.cancelled:
             raise Failed("cancelled", "The command was ended because the gateway stops.", "Ask again in a minute.")
-        if check and done.exit_code != 0:
-            raise failure(args, done.exit_code, done.stderr)
         return done
 
 
@@ -232,7 +261,6 @@ def open_repository(
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
-    check_untouched(paths)
     if submodules:
         require_confinement(runner, paths.name)
     git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)
