@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from executor.health.gateway import Said, Waiting, judge_approvals, judge_gateway, judge_telegram
@@ -125,6 +125,7 @@ JSON = st.recursive(
 KEYS = st.sampled_from(["heartbeat", "telegram", "degraded", "completed", "late", "sweep", "polls"])
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # machines are slow at times
 @given(st.dictionaries(KEYS, JSON | st.dictionaries(KEYS, JSON)))
 def test_a_file_of_any_form_is_judged_and_never_an_error(health: dict[str, Any]) -> None:
     assert all(isinstance(finding, Finding) for finding in (*gateway(Said(health)), *judge_telegram(Said(health))))

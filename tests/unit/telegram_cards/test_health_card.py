@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from golden_health import HEALTH_CARDS
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from phone import read, text_of
 from telegram_samples import NOW, PLACE
@@ -16,6 +16,7 @@ texts = st.text(max_size=300)
 findings = st.builds(Finding, texts, texts, st.sampled_from(Level), texts, texts, texts)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])  # machines are slow at times
 @given(st.lists(findings, max_size=80))
 def test_whatever_was_found_makes_a_message_that_telegram_takes(found: list[Finding]) -> None:
     card = health(PLACE, report("web-1", NOW, found))
