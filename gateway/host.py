@@ -203,7 +203,9 @@ class Host:
         return found | self._closed | self._dispatcher.troubles()
 
     def _status(self) -> str:
-        return visible(self._redact(status_line(self._names, self._troubles())))
+        confinement = self._dispatcher.confinement.report()
+        loose = {} if confinement.confined else {"confinement": confinement.summary}
+        return visible(self._redact(status_line(self._names, self._troubles() | loose)))
 
     def _stuck(self) -> list[str]:
         deadline = max(self._settings.deadline_seconds, self._settings.network_deadline_seconds)

@@ -21,7 +21,8 @@ PERIODS = {
     "maintenance": _RARELY,
 }
 STALE_PERIODS = 3  # a job that was not completed for so many of its periods is late
-STUCK_PERIODS = 5  # one that did not even fail for so many hangs: longer than two programs that meet their deadline
+STUCK_PERIODS = 5  # one that did not even fail for so many hangs …
+STUCK_SECONDS = 300.0  # … or for so long, if that is longer: as two programs that meet their deadline
 _FILE = "health.json"  # in the state directory; what `status` and `doctor` read
 
 
@@ -74,7 +75,7 @@ class Heartbeat:
         return [
             job
             for job, period in self._periods.items()
-            if now - self._ended.get(job, self._started) > STUCK_PERIODS * period
+            if now - self._ended.get(job, self._started) > max(STUCK_SECONDS, STUCK_PERIODS * period)
         ]
 
     def as_data(self) -> dict[str, object]:

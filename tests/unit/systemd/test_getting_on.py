@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from executor.errors import Refused
-from gateway.schedule.heartbeat import STUCK_PERIODS, Heartbeat
+from gateway.schedule.heartbeat import STUCK_PERIODS, STUCK_SECONDS, Heartbeat
 from gateway.schedule.readiness import SILENT_POLL_SECONDS, closed_repositories, not_getting_on, status_line
 from gateway.schedule.workers import Workers
 
@@ -30,8 +30,10 @@ class Clock:
 
 def test_e01_a_job_that_comes_to_no_end_is_stuck_and_one_that_fails_again_and_again_is_not() -> None:
     clock = Clock()
-    heartbeat = Heartbeat({"hangs": 60.0, "fails": 60.0}, clock)
-    clock.seconds += STUCK_PERIODS * 60.0 + 1
+    heartbeat = Heartbeat({"hangs": 1.0, "fails": 90.0, "rare": 3600.0}, clock)
+    clock.seconds += STUCK_SECONDS
+    assert heartbeat.stuck() == []
+    clock.seconds += STUCK_PERIODS * 90.0
     heartbeat.trouble("fails", "failed")
     heartbeat.trouble("hangs", "skipped")  # its turn came and it still ran
     assert heartbeat.stuck() == ["hangs"]
