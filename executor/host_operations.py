@@ -17,8 +17,9 @@ from dataclasses import dataclass
 from executor.config import ExecutorConfig
 from executor.errors import Failed
 from executor.git.drift import Binding
+from executor.laravel.restart_plan import what_restarts
 from executor.outcome import Outcome
-from executor.policy.model import Operation, Request, RiskClass
+from executor.policy.model import Operation, QueueParams, Request, RiskClass
 from executor.policy.operations import OPERATIONS
 from executor.sandbox.process import ProcessRunner
 
@@ -43,7 +44,26 @@ class HostOperation:
 # Given the configuration, what starts programs, and what is set when the gateway stops; None: not configured.
 Builder = Callable[[ExecutorConfig, ProcessRunner, threading.Event], HostOperation | None]
 
-BUILDERS: Mapping[Operation, Builder] = {}
+
+def _restart(config: ExecutorConfig, runner: ProcessRunner, cancel: threading.Event) -> HostOperation | None:
+    laravel = config.laravel
+    if laravel is None:
+        return None
+    from executor.laravel.restart import restart  # only hosts with queues need what counts them
+
+    return HostOperation(
+        lambda _request_id, request: restart(laravel, runner, _queue(request), cancel),
+        lambda request: what_restarts(laravel, _queue(request)),
+    )
+
+
+def _queue(request: Request) -> str | None:
+    return request.params.queue if isinstance(request.params, QueueParams) else None
+
+
+BUILDERS: Mapping[Operation, Builder] = {
+    Operation.RESTART_QUEUE: _restart,
+}
 
 
 class HostOperations:

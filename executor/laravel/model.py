@@ -39,13 +39,17 @@ class QueueSample:
 
 @dataclass(frozen=True, slots=True)
 class Worker:
-    """A process that works on queues, on the host or in a container; `started_at` is in seconds since the epoch."""
+    """A process that works on queues, on the host or in a container; `started_at` is in seconds since the epoch.
+
+    `directory` is where it works, "" where that cannot be seen.
+    """
 
     pid: int
     started_at: float
     queues: tuple[str, ...]  # as its command line names them; empty where it names none
     command: str
     container: str = ""
+    directory: str = ""
 
 
 @dataclass(frozen=True, slots=True)

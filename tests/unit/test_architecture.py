@@ -43,6 +43,7 @@ PURE = [
     "executor/git/recovery_model.py",
     "executor/arrival.py",
     "executor/laravel/model.py",
+    "executor/laravel/proof.py",
     "executor/laravel/queue_monitor_output.py",
     "executor/health/config.py",
     "executor/health/containers.py",
