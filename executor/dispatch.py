@@ -57,7 +57,7 @@ class Dispatcher:
         self.confinement = Confinement(unsafe=config.run_without_confinement)
         self.runner = ProcessRunner(self.confinement)
         self.repositories = Repositories(config, self.runner, self._stopping)
-        self.health_checks = HealthChecks(config, self.store, self.repositories)
+        self.health_checks = HealthChecks(config, self.store, self.repositories, self.runner)
         self.host_operations = HostOperations(config, self.runner, self._stopping)
         self.host_operations.register(Operation.HEALTH_CHECK, self.health_checks.operation())
         self._shared = SharedDir(config.shared_dir)

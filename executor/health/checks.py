@@ -16,11 +16,13 @@ from executor.health.host_probes import host_probes
 from executor.health.remote_probes import RemoteProbes
 from executor.health.report import Level, Report, as_data, as_text, for_agent, named, report, title
 from executor.health.run import Probe, ProbeRunner
+from executor.health.worker_probes import worker_probes
 from executor.host_operations import HostOperation
 from executor.outcome import Outcome, State
 from executor.policy.model import Request
 from executor.record.store import Store
 from executor.repositories import Repositories
+from executor.sandbox.process import ProcessRunner
 
 KEPT_SECONDS = 10.0  # an agent that asks again so soon is told the same: a check may take as long where things hang
 FILE = "health_check.json"  # in the shared directory: what the agent may know of the last check
@@ -29,10 +31,13 @@ FILE = "health_check.json"  # in the shared directory: what the agent may know o
 class HealthChecks:
     """Made once a process, so that what hangs and what was asked a moment ago is known to the next check."""
 
-    def __init__(self, config: ExecutorConfig, store: Store, repositories: Repositories) -> None:
+    def __init__(
+        self, config: ExecutorConfig, store: Store, repositories: Repositories, programs: ProcessRunner
+    ) -> None:
         self._config = config
         self._store = store
         self._remotes = RemoteProbes(repositories)
+        self._programs = programs
         self._runner = ProbeRunner()
         self._troubles: dict[str, str] = {}
         self._last: tuple[float, Report | None] = (0.0, None)  # when (monotonic), what the agent was told
@@ -77,6 +82,7 @@ class HealthChecks:
 
     def _own_probes(self) -> Iterator[Probe]:
         yield from container_probes(self._config.health)
+        yield from worker_probes(self._config.laravel, self._programs)
         yield from host_probes(self._config)
 
     def _gateway_probes(self, said: Said | None) -> Iterator[Probe]:

@@ -74,7 +74,7 @@ class ProbeRunner:
             found = probe.look()
             run.found = found if isinstance(found, tuple) else (found,)
         except Problem as problem:
-            run.found = (_unknown(probe, f"not known: {problem.message}", problem.hint),)
+            run.found = (_unknown(probe, f"not known ({problem.code})", problem.hint, problem.message),)
         except OSError as error:
             run.found = (_unknown(probe, f"not known: {error.strerror or type(error).__name__}", detail=str(error)),)
         except Exception:

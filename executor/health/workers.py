@@ -9,15 +9,17 @@ from executor.health.spans import span
 from executor.laravel.model import Worker
 
 PROBE = "workers"
+_NOT_THEMSELVES = frozenset({"horizon", "horizon:supervisor"})  # they start workers, and run no job
 _UNNAMED = "default"  # what `queue:work` without --queue works on, unless its connection is configured otherwise
 _MEND = "look at what keeps them running (supervisorctl status, systemctl status, docker ps), then restart_queue"
 
 
 def judge(queues: Sequence[str], found: Sequence[Worker], now: float) -> Iterator[Finding]:
     """Yield a finding for each queue that is expected to be worked on; `now` is in seconds since the epoch."""
-    unnamed = sum(not worker.queues for worker in found)
+    workers = [each for each in found if each.command not in _NOT_THEMSELVES]
+    unnamed = sum(not each.queues for each in workers)
     for queue in queues:
-        own = [worker for worker in found if queue in (worker.queues or (_UNNAMED,))]
+        own = [each for each in workers if queue in (each.queues or (_UNNAMED,))]
         yield _judged(queue, own, unnamed, now)
 
 

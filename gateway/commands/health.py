@@ -46,8 +46,9 @@ def look(settings: Settings) -> Report:
     confinement = Confinement(unsafe=settings.unsafe_run_without_confinement)
     try:
         with wiring.record(settings) as store:
-            repositories = Repositories(config, ProcessRunner(confinement), threading.Event())
-            return HealthChecks(config, store, repositories).look(said)
+            programs = ProcessRunner(confinement)
+            repositories = Repositories(config, programs, threading.Event())
+            return HealthChecks(config, store, repositories, programs).look(said)
     finally:
         confinement.close()
 

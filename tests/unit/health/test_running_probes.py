@@ -99,7 +99,7 @@ def test_who_asks_while_a_probe_runs_waits_for_the_same_run(release: threading.E
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (Unavailable("busy", "somebody is at work", "wait"), "somebody is at work"),
+        (Unavailable("busy", "somebody is at work in /srv", "wait"), "not known (busy)"),
         (PermissionError(13, "Permission denied", "/x"), "Permission denied"),
         (RuntimeError("a bug with /path"), "the probe itself failed"),
     ],

@@ -12,7 +12,7 @@ NOW = 1_764_524_400.0
 
 
 def worker(*queues: str, age: float = 600) -> Worker:
-    return Worker(pid=7, started_at=NOW - age, queues=queues, command="php artisan queue:work")
+    return Worker(pid=7, started_at=NOW - age, queues=queues, command="queue:work")
 
 
 @pytest.mark.parametrize(
@@ -40,6 +40,15 @@ def test_a_worker_that_names_no_queue_works_on_the_default_one() -> None:
     default, emails = judge(["default", "emails"], [worker()], NOW)
 
     assert (default.level, emails.level) == (Level.GOOD, Level.UNKNOWN)
+
+
+def test_f05_horizon_itself_is_no_worker_and_its_workers_are() -> None:
+    master = Worker(pid=8, started_at=NOW, queues=(), command="horizon")
+    own = Worker(pid=9, started_at=NOW, queues=("emails",), command="horizon:work")
+
+    (alone,) = judge(["emails"], [master], NOW)
+    (staffed,) = judge(["emails"], [master, own], NOW)
+    assert (alone.level, staffed.level) == (Level.BAD, Level.GOOD)
 
 
 def test_every_expected_queue_is_told_of() -> None:
