@@ -98,7 +98,7 @@ def started(
                 tuple(say("⚠️ Unsafe by choice: {}", pen.prose(choice, SENTENCE_UNITS)) for choice in unsafe[:_LISTED])
             ),
             Block(_troubles(place, wrong)),
-            Block((join((serves, pen.prose(f"git: {report.get('confinement', '')}", SENTENCE_UNITS))),)),
+            Block((join((serves, pen.prose(str(report.get("confinement", "")), SENTENCE_UNITS))),)),
         ]
     )
 

@@ -17,6 +17,7 @@ from typing import Any
 from loguru import logger
 
 from executor.errors import Problem, Unavailable
+from executor.outcome import State
 from gateway.telegram import drawing, standing
 from gateway.telegram.batches import Batch, Notice, next_batch
 from gateway.telegram.cards import reminder
@@ -31,6 +32,7 @@ from gateway.telegram.send import Delivery
 LOOK_SECONDS = 60.0  # at the latest, whatever was heard of
 ONCE_MORE_SECONDS = 1.0  # after news
 GATHER_SECONDS = 0.1  # after the first news, for what comes with it
+SETTLE_SECONDS = 1.5  # after a decision: what is done by then is one edit, and edits count where messages are counted
 ROUTINE_SECONDS = 30.0  # between two messages that only tell of routine
 FLOOD_SECONDS = 300.0  # the same while there is a flood of what would make a sound at other times
 ALARM_SECONDS = 600.0  # between two alarms about suspicious flags; what comes in between is told without a sound
@@ -143,6 +145,9 @@ class Notifier:
         under_way = self._under_way.get(one.subject)
         if not one.is_due or not self._may_go(one.subject, urgent=one.decided):
             return
+        if (unsettled := _unsettled(one)) > 0:
+            asyncio.get_running_loop().call_later(unsettled, self.nudge)
+            return
         if under_way is not None and (under_way[0] == one.digest or one.stands.message_id is None):
             return  # a first message is not sent twice: it is edited as soon as it stands there
         item = await self._desk.call(drawing.outgoing, self._desk, one, self._place.topic)
@@ -241,6 +246,17 @@ class Notifier:
 
     def _notices_under_way(self) -> bool:
         return self._batch is not None and any(notice.key in self._under_way for notice in self._batch.notices)
+
+
+def _unsettled(one: Drawn) -> float:
+    """Return how many seconds to wait, after a yes, for what comes of it."""
+    story = one.story
+    if story is None or story.request.state not in (State.QUEUED, State.RUNNING):
+        return 0.0
+    if story.approval is None or story.approval.decided_at is None:
+        return 0.0
+    since = (datetime.now(UTC) - datetime.fromisoformat(story.approval.decided_at)).total_seconds()
+    return SETTLE_SECONDS - since if since >= 0 else 0.0
 
 
 def _left(one: Drawn) -> float:

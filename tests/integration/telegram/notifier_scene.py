@@ -19,6 +19,7 @@ from executor.record.approvals import Verdict
 from executor.record.audit import head
 from executor.record.requests import NewRequest
 from executor.record.schema import timestamp
+from executor.record.store import Transaction
 from executor.record.transitions import transition
 from gateway.settings_model import Settings
 from gateway.telegram.authorise import ChatPolicy
@@ -50,22 +51,25 @@ class Scene:
         argv = argv or ("git", "tag", name)
         with self.desk.store.transaction() as tx:
             requests.insert_one(tx, replace(self._new(name, State.AWAITING_APPROVAL), argv=argv))
-        self.ask_again(name, DIGEST, minutes=minutes, argv=argv)
+            self._round(tx, name, DIGEST, minutes, argv)
 
-    def ask_again(self, name: str, digest: str, *, minutes: float = 60.0, argv: tuple[str, ...] = ()) -> None:
+    def ask_again(self, name: str, digest: str) -> None:
         """The next round of asking about a request."""
-        shown = {"argv": list(argv or ("git", "tag", name)), "depends_on": ["HEAD: " + "a" * 40]}
         with self.desk.store.transaction() as tx:
-            approvals.create(
-                tx,
-                name,
-                digest=digest,
-                risk=RiskClass.CHANGE,
-                reasons=["creates a tag"],
-                quorum=1,
-                shown=tx.redactor.redact_data(shown),
-                expires_at=timestamp(datetime.now(UTC) + timedelta(minutes=minutes)),
-            )
+            self._round(tx, name, digest, 60.0, ("git", "tag", name))
+
+    def _round(self, tx: Transaction, name: str, digest: str, minutes: float, argv: tuple[str, ...]) -> None:
+        shown = {"argv": list(argv), "depends_on": ["HEAD: " + "a" * 40]}
+        approvals.create(
+            tx,
+            name,
+            digest=digest,
+            risk=RiskClass.CHANGE,
+            reasons=["creates a tag"],
+            quorum=1,
+            shown=tx.redactor.redact_data(shown),
+            expires_at=timestamp(datetime.now(UTC) + timedelta(minutes=minutes)),
+        )
 
     def approve(self, name: str) -> None:
         with self.desk.store.transaction() as tx:

@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import random
 import re
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -50,6 +51,18 @@ def test_one_request_has_one_card_whatever_happens_to_it(world: Scene, clock: Sw
     (card,) = world.cards_of("tag-1")
     assert "Done" in card
     assert "Approved by" in card
+
+
+def test_what_is_done_soon_after_a_yes_is_one_edit(
+    world: Scene, clock: SwiftClock, api: BotApi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gateway.telegram.notifier.SETTLE_SECONDS", 3600.0)
+    follow(world, clock, lambda: world.ask("tag-1"))
+    follow(world, clock, lambda: (world.approve("tag-1"), time.sleep(0.5), world.work("tag-1")))
+    with api.lock:
+        (card,) = [message for message in world.group.from_bot() if "Request tag-1" in message.text]
+    assert "Done" in card.text
+    assert [text.split("?")[0] for text in card.earlier] == ["🟡 Approve"]
 
 
 def test_a_restart_sends_nothing_that_stands_there_already(world: Scene, clock: SwiftClock, api: BotApi) -> None:

@@ -177,7 +177,7 @@ def _away() -> list[object]:
 
 STATUS = {
     "repositories": {"shop": "/srv/shop", "docs": "/srv/docs"},
-    "confinement": "required: Landlock ABI 5 and seccomp",
+    "confinement": "git runs confined by Landlock (ABI 5) and seccomp",
     "unsafe": [],
     "frozen": None,
     "requests": {"awaiting_approval": 1, "queued": 0, "running": 1},
@@ -369,11 +369,16 @@ CARDS: dict[str, Callable[[], Card]] = {
     "frozen": lambda: notices.frozen(PLACE, FREEZE),
     "unfrozen": lambda: notices.unfrozen(PLACE, "cli:ann"),
     "started": lambda: notices.started(
-        PLACE, {"repositories": ["shop", "docs"], "confinement": "required: Landlock ABI 5 and seccomp"}, waiting=1
+        PLACE,
+        {"repositories": ["shop", "docs"], "confinement": "git runs confined by Landlock (ABI 5) and seccomp"},
+        waiting=1,
     ),
     "started-unsafe": lambda: notices.started(
         PLACE,
-        {"repositories": ["shop"], "confinement": "off"},
+        {
+            "repositories": ["shop"],
+            "confinement": "The gateway runs git on the work tree WITHOUT confinement: Landlock is switched off",
+        },
         unsafe=["GATEWAY_UNSAFE_RUN_WITHOUT_CONFINEMENT: git runs even where the kernel cannot confine it"],
         troubles={"root": "it runs as root; give it a user of its own"},
     ),
