@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 QUEUES = "queues"
 QUEUES_SECONDS = 60.0  # what counting the queues may take before that is said; each source has its own time-outs
-FIRST = {"health": 30.0, "retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
+FIRST = {"health": 5.0, "retention": 600.0, "maintenance": 900.0}  # seconds after the start; the others run at once
 _TROUBLES = {EVENT_JOB_ERROR: "failed", EVENT_JOB_MISSED: "missed", EVENT_JOB_MAX_INSTANCES: "skipped"}
 
 
