@@ -101,13 +101,13 @@ class Result:
     """What is known of one request. `data` is results/ID.json (see docs/protocol.md), {} before there is one.
 
     `outcome` is a key of OUTCOMES: the final state, or `waiting`, or `unverified` for a success whose effect was not
-    seen. With `conflict` the id belonged to an earlier request, and this is the refusal of the later one.
+    seen.
     """
 
-    def __init__(self, request_id: str, data: dict[str, Any], conflict: dict[str, Any] | None = None) -> None:
-        self.id, self.data, self._conflict = request_id, data, conflict
+    def __init__(self, request_id: str, data: dict[str, Any]) -> None:
+        self.id, self.data = request_id, data
         self.state = str(data.get("state", ""))
-        self.outcome = _outcome(self.state, data.get("verified") or {}) if conflict is None else "refused"
+        self.outcome = _outcome(self.state, data.get("verified") or {})
         self.exit_code, self.meaning, self._next = OUTCOMES[self.outcome]
         if self.outcome == "waiting":
             self.meaning = _OPEN_WORDS.get(self.state, "The gateway has not answered yet.")
@@ -123,7 +123,7 @@ class Result:
     @property
     def error(self) -> dict[str, Any]:
         """`code`, `message` and `hint` of why it did not succeed; {} if it did."""
-        return self._conflict or self.data.get("error") or {}
+        return self.data.get("error") or {}
 
     @property
     def next(self) -> str:
@@ -231,8 +231,8 @@ class HostOps:
         end = time.monotonic() + TAKING
         while not self._mark(_checked(request_id)) and not self._flag(request_id).exists():
             if time.monotonic() >= end:
-                if any(name.endswith(f".{request_id}.request.json") for name in os.listdir(self.shared)):
-                    break  # taken, but not answered: the gateway cannot go on just now
+                if self._lies_there(request_id):
+                    break
                 raise HostOpsError("unknown_id", f"there is neither a request nor an answer {request_id}")
             time.sleep(LONGEST_PAUSE / 10)
         return Result(request_id, self._read(f"results/{request_id}.json"))
@@ -247,7 +247,7 @@ class HostOps:
         found = self.result(request_id)
         if found.final or found.state == "running":
             return found
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):
             self._flag(request_id).unlink()  # nobody has taken it yet: a rename and this cannot both succeed
             return Result(request_id, {"id": request_id, "state": "withdrawn"})
         self._must_be_there(f"The request {request_id} stands.")
@@ -283,7 +283,9 @@ class HostOps:
         while True:
             mark = self._mark(request_id)
             data = self._read(f"results/{request_id}.json") if mark and mark != before else {}
-            found = Result(request_id, data, data.get("conflict") if before else None)
+            if before and data.get("conflict"):  # the id is an earlier request's, whose answer stays in the file
+                data = {"operation": data.get("operation"), "state": "refused", "error": data["conflict"]}
+            found = Result(request_id, data)
             now = time.monotonic()
             if found.final or found.state in until or now >= end:
                 return found
@@ -295,6 +297,14 @@ class HostOps:
 
     def _flag(self, request_id: str) -> Path:
         return self.shared / f"{request_id}.request.json"
+
+    def _lies_there(self, request_id: str) -> bool:
+        """Whether it was raised as a plain flag, or is taken but not answered because the gateway cannot go on."""
+        try:
+            names = os.listdir(self.shared)
+        except OSError as error:
+            raise _unusable(self.shared, error) from error
+        return any(name.endswith((f".{request_id}.request.json", f".{request_id}.flag")) for name in names)
 
     def _mark(self, request_id: str) -> tuple[int, ...] | None:
         """Name the file that holds the answer now: each answer is a new file."""
@@ -354,6 +364,13 @@ def _capabilities_text(found: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
+def _seconds(text: str) -> float:
+    seconds = float(text)
+    if not 0 <= seconds <= 1e6:
+        raise ValueError(text)
+    return seconds
+
+
 def _parser() -> argparse.ArgumentParser:
     common = argparse.ArgumentParser(add_help=False)
     common.add_argument("--shared", metavar="DIR", help="the shared directory")
@@ -368,7 +385,7 @@ def _parser() -> argparse.ArgumentParser:
     request.add_argument("--reason", default="", help="why, for the operator who decides")
     request.add_argument("--id", default="", help="an id of your own; asking again with it never runs twice")
     request.add_argument(
-        "--wait", nargs="?", type=float, const=60.0, metavar="SECONDS", help="wait (60 s) for the end"
+        "--wait", nargs="?", type=_seconds, const=60.0, metavar="SECONDS", help="wait (60 s) for the end"
     )
     verbs.add_parser("explain", parents=[asking, common], help="what would happen; nothing is run, nobody is asked")
     for verb, what in (
@@ -379,7 +396,7 @@ def _parser() -> argparse.ArgumentParser:
         known = verbs.add_parser(verb, parents=[common], help=f"of a request: {what}")
         known.add_argument("id")
         if verb == "wait":
-            known.add_argument("seconds", nargs="?", type=float, default=60.0)
+            known.add_argument("seconds", nargs="?", type=_seconds, default=60.0)
     verbs.add_parser("capabilities", parents=[common], help="what this host offers, and what of it needs a human")
     return parser
 

@@ -146,7 +146,15 @@ def test_an_id_that_belongs_to_something_else_is_refused_and_its_answer_stays(ho
 
     second = ops.request("git_cmd", "git log -3", request_id="taken", wait=WAIT)
     assert (second.outcome, second.error["code"]) == ("refused", "id_reused")
+    assert "output" not in second.text()
     assert ops.result("taken").ok
+
+
+def test_a_request_that_was_raised_as_a_plain_flag_can_be_waited_for(tmp_path: Path) -> None:
+    beat(tmp_path)
+    (tmp_path / "git_status.by-hand.flag").touch()
+
+    assert HostOps(tmp_path).wait("by-hand", 0.0).outcome == "waiting"
 
 
 # --- taking back
@@ -208,6 +216,7 @@ def test_d11_a_shared_directory_that_is_missing_or_no_directory_is_named(tmp_pat
 
     assert outcome_of(HostOps(tmp_path / "nothing").request, "git_status") == "unusable"
     assert outcome_of(HostOps(tmp_path / "file").request, "git_status") == "unusable"
+    assert outcome_of(HostOps(tmp_path / "nothing").wait, "some-id", 0.0) == "unusable"
 
 
 @pytest.mark.needs("unprivileged-user")
@@ -334,6 +343,8 @@ def test_the_command_tells_what_the_host_offers(host: ServedHost, tmp_path: Path
         ("request", "git_commit", "two", "words"),
         ("request", "git_cmd", "log", "--oneline"),
         ("wait", "a/b"),
+        ("wait", "a", "nan"),
+        ("wait", "a", "-1"),
         ("result", "a", "b"),
     ],
 )
