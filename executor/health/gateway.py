@@ -85,12 +85,19 @@ def judge_telegram(said: Said) -> Iterator[Finding]:
         yield Finding(TELEGRAM, "", Level.BAD, f"operators cannot be heard: {what}; {ago}", by_hand, problem, facts)
     elif since is not None and since > DEAF_SECONDS:
         yield Finding(TELEGRAM, "", Level.BAD, f"operators cannot be heard: {ago}", by_hand, problem, facts)
+    elif since is None and _first_word(said):
+        yield Finding(TELEGRAM, "", Level.UNKNOWN, "not known: the gateway has just begun to connect", facts=facts)
     elif since is None or polls != "ok":
         yield Finding(TELEGRAM, "", Level.WARNING, f"not connected; {ago}", by_hand, problem, facts)
     elif problem:
         yield Finding(TELEGRAM, "", Level.WARNING, f"messages wait to be sent; {ago}", by_hand, problem, facts)
     else:
         yield Finding(TELEGRAM, "", Level.GOOD, ago, facts=facts)
+
+
+def _first_word(said: Said) -> bool:
+    """Whether this was written down at the start, before anything could be heard; the next word comes in a minute."""
+    return "publish" not in _mapping(_mapping(_mapping(said.health).get("heartbeat")).get("completed"))
 
 
 @dataclass(frozen=True, slots=True)

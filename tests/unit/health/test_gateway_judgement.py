@@ -20,7 +20,8 @@ def ago(seconds: float) -> str:
 
 
 def said(sweep: float = 20, *, late: list[str] | None = None, age: float = 5, **more: Any) -> Said:
-    return Said({"heartbeat": {"completed": {"sweep": ago(sweep)}, "late": late or []}, **more}, age)
+    done = {"sweep": ago(sweep), "publish": ago(sweep)}
+    return Said({"heartbeat": {"completed": done, "late": late or []}, **more}, age)
 
 
 def gateway(told: Said) -> list[Finding]:
@@ -82,6 +83,13 @@ def test_what_counts_as_hearing_operators_is_the_last_poll_that_succeeded(told: 
     (finding,) = judge_telegram(told)
 
     assert finding.level is level
+
+
+def test_what_is_written_down_at_the_start_says_nothing_of_the_chat_yet() -> None:
+    told = {"polls": "connecting", "last_poll_seconds_ago": None}
+    (finding,) = judge_telegram(Said({"heartbeat": {"completed": {}}, "telegram": told}))
+
+    assert finding.level is Level.UNKNOWN
 
 
 def test_where_there_is_no_chat_nothing_is_said_of_it() -> None:

@@ -13,6 +13,8 @@ from executor.health.engine import EngineError, EngineTrouble
 from executor.health.gateway import Said, Waiting, judge_approvals, judge_gateway, judge_telegram
 from executor.health.host import Clock, Memory, Space, judge_clock, judge_memory, judge_space
 from executor.health.report import Finding, Level, report
+from executor.health.workers import judge as judge_workers
+from executor.laravel.model import Worker
 from gateway.telegram.card_model import Card
 from gateway.telegram.health_card import health
 
@@ -21,6 +23,12 @@ NOW = datetime(2025, 11, 30, 17, 40, tzinfo=UTC)
 _APP = Container("running", started_at=NOW - timedelta(days=3), health="healthy")
 _ENDED = Container("exited", exit_code=137, oom_killed=True, finished_at=NOW - timedelta(minutes=12))
 _FLAPS = Container("running", restarts=6, started_at=NOW - timedelta(seconds=40))
+
+
+def _workers(*queues: str) -> list[Finding]:
+    now = NOW.timestamp()
+    found = [Worker(40 + place, now - 7200 * place, (queue,), "queue:work") for place, queue in enumerate(queues, 1)]
+    return list(judge_workers(["emails", "reports"], found, now))
 
 
 def _gateway(sweep: float, poll: float, polls: str = "ok") -> list[Finding]:
@@ -34,6 +42,7 @@ def _good() -> list[Finding]:
     room = Space(100 * GB, 50 * GB, 1000, 900)
     return [
         judge("shop-app", _APP, NOW),
+        *_workers("emails", "emails", "reports"),
         judge_space("shared directory", room, "/srv/agent/shared"),
         judge_space("state directory", room, "/var/lib/ops-gateway"),
         judge_memory(Memory(8 * GB, 4 * GB, 0.0)),
@@ -52,6 +61,7 @@ def _bad() -> list[Finding]:
         judge("shop-worker", _ENDED, NOW),
         judge("shop-redis", _FLAPS, NOW),
         missing("shop-mail"),
+        *_workers("emails"),
         judge_space("shared directory", Space(100 * GB, GB, 1000, 900), "/srv/agent/shared"),
         judge_memory(Memory(8 * GB, GB // 2, 22.0)),
         judge_clock(Clock(False, 16.0)),
