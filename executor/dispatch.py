@@ -194,8 +194,8 @@ class Dispatcher:
         self._in_each_repository("upkeep of", self._keep_up)
 
     def watch_health(self) -> None:
-        """Look at containers, disks, memory and clock; what is bad is a trouble until it is well."""
-        self.health_checks.watch()
+        """Look at containers, workers, disks and memory; what is bad, and stays so, is a trouble until it is well."""
+        self.health_checks.watch(self._stopping)
 
     def publish_capabilities(self) -> None:
         """Write gateway.json: what the agent may ask for, and that the gateway is alive."""

@@ -107,8 +107,8 @@ async def maintenance(duties: Duties) -> None:
 
 
 async def health(duties: Duties) -> None:
-    """See what is bad on the host, so that operators are told. A probe that hangs is waited for some seconds."""
-    await _bounded(duties, "health", duties.dispatcher.watch_health)
+    """See what is bad on the host, so that operators are told; what hangs is waited for some seconds."""
+    await _bounded(duties, "health", duties.dispatcher.watch_health, duties.tidy_thread)
 
 
 async def queues(duties: Duties) -> None:
