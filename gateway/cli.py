@@ -42,6 +42,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "release": ("repositories", "give an adopted git directory back"),
     "recover": ("repositories", "plan, and if told to do, the way out of a broken state"),
     "undo": ("repositories", "restore what was before a request"),
+    "queue": ("queue", "how the queues are, and were within the last 24 h"),
     "audit": ("audit", "show, verify or export the audit log"),
     "doctor": ("check", "check the set-up, and say how to mend it"),
     "demo": ("check", "show it all on a throw-away repository"),

@@ -133,7 +133,7 @@ def _after_rejection(item: Outgoing, tried: Form, failure: failures.Rejected) ->
 
 def text_of(item: Outgoing, form: Form) -> tuple[str, bool]:
     """Return what to show for `item` in this form, and whether it is HTML."""
-    is_file = item.kind is Kind.DOCUMENT
+    is_file = item.kind.is_file
     wanted = ((form.marked, _MARK), (form.general, _HERE), (form.cut and not is_file, _CUT))
     notes = [note for is_wanted, note in wanted if is_wanted]
     if form.plain or form.cut:

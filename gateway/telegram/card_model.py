@@ -50,6 +50,14 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture to send along: a PNG that the gateway had drawn."""
+
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Card:
     """One message. `plain` is the same text without markup, for when Telegram does not take the markup (A16).
 
@@ -61,6 +69,7 @@ class Card:
     buttons: Keyboard = ()
     attachments: tuple[Attachment, ...] = ()
     too_long: bool = False
+    picture: Picture | None = None
 
     @property
     def first_line(self) -> str:

@@ -15,7 +15,7 @@ from executor.health.gateway import Said as GatewaySaid
 from executor.policy.model import Operation
 from executor.record.approvals import Verdict
 from gateway.commands.status import gather
-from gateway.telegram import health_card, notices, operator_acts, replies, toasts, votes
+from gateway.telegram import health_card, notices, operator_acts, queue_reply, replies, toasts, votes
 from gateway.telegram.authorise import Operator
 from gateway.telegram.card_model import Card
 from gateway.telegram.desk import Desk
@@ -78,10 +78,10 @@ def _health(desk: Desk, _said: Said) -> Card:
     return health_card.health(desk.place, desk.dispatcher.health_checks.look(GatewaySaid(desk.health())))
 
 
-def _queue(desk: Desk, said: Said) -> Card:
-    if Operation.RESTART_QUEUE in desk.dispatcher.config.not_configured:
+def _queue(desk: Desk, _said: Said) -> Card:
+    if desk.settings.laravel is None:
         return replies.not_configured(desk.place, "queue", "It needs a Laravel application with queue workers.")
-    return _health(desk, said)
+    return queue_reply.answer(desk)
 
 
 def _pending(desk: Desk, _said: Said) -> Card:

@@ -111,7 +111,18 @@ def keyboard_of(tx: Transaction, subject: str, card: Card) -> Buttons:
 
 
 def files_of(card: Card, key: str, chat: int, topic: int | None, reply_to: int | None) -> Iterator[Outgoing]:
-    """Yield the files of any message, as replies to message `reply_to`."""
+    """Yield the picture and the files of any message, as replies to message `reply_to`."""
+    if card.picture is not None:
+        yield Outgoing(
+            key=f"{key} picture",
+            kind=Kind.PHOTO,
+            chat=chat,
+            topic=topic,
+            reply_to=reply_to,
+            silent=True,
+            file_name=card.picture.name,
+            content=card.picture.content,
+        )
     for number, file in enumerate(card.attachments):
         yield Outgoing(
             key=f"{key} file {number}",

@@ -28,6 +28,12 @@ class Kind(StrEnum):
     EDIT = "edit"
     DELETE = "delete"
     DOCUMENT = "document"
+    PHOTO = "photo"
+
+    @property
+    def is_file(self) -> bool:
+        """Whether there is a file in it, and its text is a caption."""
+        return self in (Kind.DOCUMENT, Kind.PHOTO)
 
 
 @dataclass(frozen=True)
@@ -62,7 +68,7 @@ class Outgoing:
     def __post_init__(self) -> None:
         if self.kind in (Kind.EDIT, Kind.DELETE) and self.message_id is None:
             raise ValueError(f"which message to {self.kind}?")
-        if self.kind is Kind.DOCUMENT and not (self.file_name and self.content):
+        if self.kind.is_file and not (self.file_name and self.content):
             raise ValueError("a file needs a name and at least one byte")
 
 

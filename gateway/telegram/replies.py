@@ -29,7 +29,7 @@ COMMANDS: tuple[tuple[str, str], ...] = (
     ("deny", "ID REASON: say no; the reason reaches the agent"),
     ("why", "ID: the whole story of one request"),
     ("recover", "[REPOSITORY]: plan the way out of a broken state"),
-    ("queue", "how the queue workers are"),
+    ("queue", "how the queues are, with the last 24 h as a picture"),
     ("health", "how containers and workers are"),
     ("freeze", "REASON: nothing but reading until unfrozen"),
     ("unfreeze", "let work go on"),

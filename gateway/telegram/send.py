@@ -176,8 +176,9 @@ class Delivery:
             case Kind.DELETE:
                 await self._transport.delete(chat, message_id)
                 return Sent(chat, message_id)
-            case Kind.DOCUMENT:
-                return await self._transport.document(
+            case Kind.DOCUMENT | Kind.PHOTO:
+                put = self._transport.document if item.kind is Kind.DOCUMENT else self._transport.photo
+                return await put(
                     chat,
                     item.file_name,
                     item.content,
@@ -196,7 +197,7 @@ class Delivery:
             self._topics_gone.pop((sent.chat_id, topic), None)
         self._line.shown(entry, sent.message_id)
         self._over(entry, Delivered(sent.chat_id, sent.message_id, topic, form.marked))
-        if form.cut and item.kind is not Kind.DOCUMENT:
+        if form.cut and not item.kind.is_file:
             whole = Outgoing(
                 item.key,
                 Kind.DOCUMENT,

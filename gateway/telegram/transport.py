@@ -203,6 +203,32 @@ class Transport:
             self._timeouts.upload,
         )
 
+    async def photo(
+        self,
+        chat: int,
+        name: str,
+        content: bytes,
+        *,
+        caption: str = "",
+        topic: int | None = None,
+        reply_to: int | None = None,
+        silent: bool = False,
+        html: bool = True,
+    ) -> Sent:
+        """Send `content` as a picture that the chat shows, with a caption as that of a file."""
+        return await self._sent(
+            self._bot.send_photo(
+                chat,
+                InputFile(content, filename=name),
+                caption=caption or None,
+                parse_mode="HTML" if caption and html else None,
+                message_thread_id=topic_of(topic),
+                reply_parameters=_reply(reply_to),
+                disable_notification=silent or None,
+            ),
+            self._timeouts.upload,
+        )
+
     async def answer(self, query_id: str, text: str = "", *, alert: bool = False) -> None:
         """Answer a press with a note of at most 200 characters; with `alert` it has to be closed by hand."""
         await self._call(self._bot.answer_callback_query(query_id, text or None, show_alert=alert or None))

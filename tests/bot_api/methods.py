@@ -10,6 +10,8 @@ from bot_api.world import Chat, Shown, World
 
 TEXT_MAX = 4096  # UTF-16 units, after parsing
 CAPTION_MAX = 1024
+PHOTO_MAX = 10 * 1024 * 1024  # bytes
+PNG = b"\x89PNG\r\n\x1a\n"
 
 
 class Refusal(Exception):
@@ -33,6 +35,8 @@ def call(world: World, method: str, values: Mapping[str, Any], files: Mapping[st
             return _send(world, values)
         case "sendDocument":
             return _document(world, values, files)
+        case "sendPhoto":
+            return _photo(world, values, files)
         case "editMessageText":
             return _edit(world, values)
         case "deleteMessage":
@@ -61,6 +65,15 @@ def _document(world: World, values: Mapping[str, Any], files: Mapping[str, tuple
     if not content[1]:
         raise bad("file must be non-empty")
     return _posted(world, chat, values, parsed, values.get("caption", ""), document=content)
+
+
+def _photo(world: World, values: Mapping[str, Any], files: Mapping[str, tuple[str, bytes]]) -> Any:
+    chat = _writable(world, values)
+    parsed = _text(values, "caption", CAPTION_MAX)
+    name, content = files[values["photo"].removeprefix("attach://")]
+    if not content.startswith(PNG) or len(content) > PHOTO_MAX:
+        raise bad("IMAGE_PROCESS_FAILED")
+    return _posted(world, chat, values, parsed, values.get("caption", ""), photo=(name, content))
 
 
 def _posted(
@@ -142,7 +155,7 @@ def _reply_target(chat: Chat, values: Mapping[str, Any]) -> int | None:
 def _edit(world: World, values: Mapping[str, Any]) -> Any:
     chat = _chat(world, values)
     message = _own(world, chat, values, "edit")
-    if message.document is not None:
+    if message.document is not None or message.photo is not None:
         raise bad("there is no text in the message to edit")
     parsed, buttons = _text(values, "text", TEXT_MAX), _buttons(values)
     if not parsed.text.strip():

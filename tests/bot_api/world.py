@@ -24,6 +24,7 @@ class Shown:
     topic: int | None = None
     reply_to: int | None = None
     document: tuple[str, bytes] | None = None
+    photo: tuple[str, bytes] | None = None
     silent: bool = False
     deleted: bool = False
     earlier: list[str] = field(default_factory=list)  # the texts before each edit, oldest first
@@ -144,6 +145,10 @@ class World:
                 "file_id": file_id, "file_unique_id": file_id, "file_name": name, "file_size": len(content),
             }  # fmt: skip
             described |= {"caption": message.text} if message.text else {}
+        elif message.photo is not None:
+            file_id, (width, height) = f"file{message.message_id}", _size(message.photo[1])
+            described["photo"] = [{"file_id": file_id, "file_unique_id": file_id, "width": width, "height": height}]
+            described |= {"caption": message.text} if message.text else {}
         elif message.text:
             described["text"] = message.text
         if message.buttons:
@@ -159,3 +164,8 @@ class World:
         # outside of topics a reply carries a thread id that is none (A21)
         thread = {} if message.topic is not None else {"message_thread_id": message.reply_to}
         return {"reply_to_message": answered, **thread}
+
+
+def _size(png: bytes) -> tuple[int, int]:
+    """Return the width and the height that a PNG names in its first chunk."""
+    return int.from_bytes(png[16:20]), int.from_bytes(png[20:24])

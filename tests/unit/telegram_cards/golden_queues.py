@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-from telegram_samples import PLACE, at, request
+from telegram_samples import NOW, PLACE, at, request
 
+from executor.laravel.model import QueueCount, QueueSample
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
+from gateway.schedule.queue_report import QueueReport
 from gateway.telegram.card_model import Card
 from gateway.telegram.queue_cards import QueueStory, cry, relief, story_card
+from gateway.telegram.queue_reply import numbers
 
 LIMITS = {"max_pending": 50, "max_age_seconds": 600.0}
 AT_18_10 = 1_764_526_200.0
@@ -90,6 +94,26 @@ def flapping() -> Card:
     return story(*events)
 
 
+def report() -> QueueReport:
+    counts = (
+        QueueCount("emails", 84, 3, 2, 12, 730.0),
+        QueueCount("pdf", problem="Redis at 127.0.0.1:6379 cannot be reached: connection refused"),
+        QueueCount("reports", 0, 0, 0, 0, existed=False),
+    )
+    return QueueReport(
+        sample=QueueSample(NOW, counts),
+        max_pending=50,
+        max_age_seconds=600.0,
+        hours="Mon-Fri 09:00-18:00",
+        zone="America/Sao_Paulo",
+        open_now=True,
+        opens_at=NOW + timedelta(hours=18),
+        restarts=(NOW - timedelta(hours=5), NOW - timedelta(minutes=25)),
+        congested_since={"emails": NOW - timedelta(minutes=25)},
+        looked_at=NOW,
+    )
+
+
 QUEUE_CARDS: dict[str, Callable[[], Card]] = {
     "queue-1-restart-running": lambda: story(CONGESTED, ASKED, row=restart(State.RUNNING)),
     "queue-2-restart-verified": lambda: story(CONGESTED, ASKED, row=restart(State.SUCCEEDED, **PROOF)),
@@ -125,5 +149,11 @@ QUEUE_CARDS: dict[str, Callable[[], Card]] = {
     "queue-flapping": flapping,
     "queue-cannot-count": lambda: story(REDIS_DOWN, replace(REDIS_DOWN, data={**REDIS_DOWN.data, "queue": "pdf"})),
     "queue-counted-again": lambda: story(REDIS_DOWN, told("count_known", 15, pending=4)),
+    "reply-queue": lambda: numbers(PLACE, report(), ""),
+    "reply-queue-without-picture": lambda: numbers(
+        PLACE,
+        replace(report(), congested_since={}, open_now=False, restarts=()),
+        "No picture: pictures need matplotlib, which is not installed. pip install 'ops-gateway[charts]'",
+    ),
     "queue-never-seen": lambda: story(told("never_existed", 1, loud=True)),
 }

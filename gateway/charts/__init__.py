@@ -1,0 +1,1 @@
+"""How the queues stood over a day, as a picture and on a terminal."""
