@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import threading
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -24,6 +25,7 @@ from executor.record.store import Store
 from executor.repositories import Repositories
 from executor.sandbox.process import ProcessRunner
 
+AGAIN_SECONDS = 15.0
 KEPT_SECONDS = 10.0  # an agent that asks again so soon is told the same: a check may take as long where things hang
 FILE = "health_check.json"  # in the shared directory: what the agent may know of the last check
 
@@ -53,10 +55,23 @@ class HealthChecks:
         found = [each for each in found if each.probe != GATEWAY or each.subject not in told]
         return report(self._config.host, datetime.now(UTC), found)
 
-    def watch(self) -> None:
-        """Look at the host's own things, and remember what is bad for `troubles`. No remote is asked."""
+    def watch(self, stopping: threading.Event) -> None:
+        """Look at the host's own things, and remember what is bad for `troubles`. No remote is asked.
+
+        What was well at the last watch is looked at again after some seconds: between the end of a worker and the
+        start of its successor, or while a container is made anew, nothing is wrong. Ends early when `stopping` is set.
+        """
+        bad = self._bad()
+        if not bad.keys() <= self._troubles.keys():
+            if stopping.wait(AGAIN_SECONDS):
+                return
+            again = self._bad()
+            bad = {name: what for name, what in again.items() if name in bad}
+        self._troubles = bad
+
+    def _bad(self) -> dict[str, str]:
         found = self._runner.run(list(self._own_probes()))
-        self._troubles = {title(each): each.what for each in found if each.level is Level.BAD}
+        return {title(each): each.what for each in found if each.level is Level.BAD}
 
     def troubles(self) -> dict[str, str]:
         """Return what the last `watch` found bad, in words."""

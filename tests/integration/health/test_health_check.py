@@ -6,7 +6,8 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -174,7 +175,10 @@ def test_a_flood_of_checks_is_one_look_in_some_seconds(tmp_path: Path, monkeypat
     assert outputs[0]
 
 
-def test_what_a_watch_finds_bad_is_a_trouble_until_it_is_well_and_is_told_once(tmp_path: Path) -> None:
+def test_what_a_watch_finds_bad_is_a_trouble_until_it_is_well_and_is_told_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "AGAIN_SECONDS", 0.0)
     with executor(tmp_path) as dispatcher:
         (tmp_path / "shared").rename(tmp_path / "away")
         dispatcher.watch_health()
@@ -185,3 +189,34 @@ def test_what_a_watch_finds_bad_is_a_trouble_until_it_is_well_and_is_told_once(t
         (tmp_path / "away").rename(tmp_path / "shared")
         dispatcher.watch_health()
         assert "disk shared directory" not in dispatcher.troubles()
+
+
+class Moment(threading.Event):
+    """The pause before the second look, in which something happens."""
+
+    def __init__(self, happens: Callable[[], object]) -> None:
+        super().__init__()
+        self._happens = happens
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self._happens()
+        return False
+
+
+def test_what_is_well_again_a_moment_later_is_no_trouble(tmp_path: Path) -> None:
+    shared, away = tmp_path / "shared", tmp_path / "away"
+    with executor(tmp_path) as dispatcher:
+        shared.rename(away)
+        dispatcher.health_checks.watch(Moment(lambda: away.rename(shared)))
+
+    assert dispatcher.health_checks.troubles() == {}
+
+
+def test_a_watch_that_is_cut_short_by_the_end_tells_nothing_new(tmp_path: Path) -> None:
+    stopping = threading.Event()
+    stopping.set()
+    with executor(tmp_path) as dispatcher:
+        (tmp_path / "shared").rename(tmp_path / "away")
+        dispatcher.health_checks.watch(stopping)
+
+    assert dispatcher.health_checks.troubles() == {}
