@@ -59,7 +59,8 @@ class HealthChecks:
         """Look at the host's own things, and remember what is bad for `troubles`. No remote is asked.
 
         What was well at the last watch is looked at again after some seconds: between the end of a worker and the
-        start of its successor, or while a container is made anew, nothing is wrong. Ends early when `stopping` is set.
+        start of its successor, or while a container is made anew, nothing is wrong. Ends early when `stopping` is
+        set.
         """
         bad = self._bad()
         if not bad.keys() <= self._troubles.keys():
