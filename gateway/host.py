@@ -17,6 +17,7 @@ from gateway import wiring
 from gateway.schedule import jobs
 from gateway.schedule.heartbeat import PERIODS, Heartbeat, write_health
 from gateway.schedule.pickup import Pickup
+from gateway.schedule.queue_monitor import monitor_of
 from gateway.schedule.readiness import RUN_DEADLINES, closed_repositories, not_getting_on, status_line
 from gateway.schedule.systemd import service_manager
 from gateway.schedule.watch import Watcher
@@ -81,7 +82,10 @@ class Host:
             word_came=self._pickup.word_came,
             missed=self._pickup.sweep_and_settle,
         )
-        self._duties = jobs.Duties(dispatcher, self._pickup, self._heartbeat, told=self.write_health)
+        self._monitor = monitor_of(settings, dispatcher)
+        self._duties = jobs.Duties(
+            dispatcher, self._pickup, self._heartbeat, told=self.write_health, monitor=self._monitor
+        )
         self._scheduler: AsyncIOScheduler | None = None
         self._chat: ChatService | None = None
         self._rest: asyncio.TimerHandle | None = None
@@ -200,6 +204,8 @@ class Host:
         found = {f"job {job}": "it was not completed for too long" for job in self._heartbeat.late()}
         if self._watcher.problem:
             found["watching"] = self._watcher.problem
+        if self._monitor is not None and (late := self._monitor.trouble()):
+            found["queue monitor"] = late
         return found | self._closed | self._dispatcher.troubles()
 
     def _status(self) -> str:

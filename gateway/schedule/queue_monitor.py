@@ -19,6 +19,7 @@ from executor.policy.model import Decision, Operation, Refuse
 from executor.record import queue_samples
 from executor.record.store import Transaction
 from gateway.schedule.hours import parse_hours, spans, within
+from gateway.schedule.queue_count import counter
 from gateway.schedule.queue_requests import last_restart, raise_restart
 from gateway.schedule.queue_state import Act, Facts, Hold, Kind, MonitorState, Rules
 from gateway.schedule.thresholds import step
@@ -138,6 +139,13 @@ class QueueMonitor:
         if now - self._pruned >= _PRUNE_SECONDS:
             queue_samples.prune(tx, sample.at - timedelta(days=KEPT_DAYS))
             self._pruned = now
+
+
+def monitor_of(settings: Settings, dispatcher: Dispatcher) -> QueueMonitor | None:
+    """Return the monitor that the settings ask for; None where no queues are to be watched."""
+    if settings.laravel is None:
+        return None
+    return QueueMonitor(settings, dispatcher, counter(settings, dispatcher.runner))
 
 
 def rules(settings: Settings) -> Rules:
