@@ -5,8 +5,9 @@
 time has come, reserved ones when their worker has had them for too long. Only a worker moves them to the list, so
 with no worker what is due stands in the sets; it is counted as pending all the same.
 
-A queue on which nothing is leaves no key. So a wrong prefix looks like queues that are empty (F08): where there is no
-key, others are looked for that end in the same name, and where there are some the count is unknown.
+A queue on which nothing is leaves no key. So a wrong prefix looks like queues that are empty (F08). As long as no key
+at all was seen under the prefix, others are looked for that end in the name of a queue; where there are some, the
+count is unknown. (Applications can share a Redis: once anything was seen under the prefix, others do not matter.)
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 SECONDS = 3.0  # for connecting, and for each answer
 _SCANNED = 10  # calls of 1,000 keys each, when keys under other prefixes are looked for
+_PROVEN: set[RedisSource] = set()  # where this process has seen a key under the prefix
 _CREATED = ("pushedAt", "createdAt")  # in a job's payload: by Horizon, by Laravel 12 and newer
 
 
@@ -41,8 +43,9 @@ def count_in_redis(source: RedisSource, queues: tuple[str, ...], now: float) -> 
     try:
         with client:
             found = {queue: _count(client, f"{source.prefix}queues:{queue}", queue, now) for queue in queues}
-            absent = [queue for queue, count in found.items() if not count.existed]
-            others = _other_prefixes(client, source.prefix, absent) if absent else {}
+            if any(count.existed for count in found.values()):
+                _PROVEN.add(source)
+            others = {} if source in _PROVEN else _other_prefixes(client, source, queues)
     except (redis.RedisError, OSError) as error:
         raise Unavailable(
             "redis_unavailable", f"Redis did not answer: {_said(error)}", "look whether it runs, and at its address"
@@ -100,18 +103,22 @@ def created_at(payload: bytes) -> float | None:
     return created if created is not None and 0 < created < 1e11 else None
 
 
-def _other_prefixes(client: Redis, prefix: str, queues: list[str]) -> dict[str, str]:
-    """Return another prefix under which keys of these queues stand, where there are any."""
+def _other_prefixes(client: Redis, source: RedisSource, queues: tuple[str, ...]) -> dict[str, str]:
+    """Return another prefix for each queue of which keys stand under one; none if any key has the right prefix."""
     endings = {
         f"queues:{queue}{kind}".encode(): queue
         for queue in queues
         for kind in ("", ":delayed", ":reserved", ":notify")
     }
     found: dict[str, str] = {}
+    prefix = source.prefix.encode()
     for key in _some_keys(client):
+        if prefix and key.startswith(prefix):
+            _PROVEN.add(source)
+            return {}
         at = key.rfind(b"queues:")
         queue = endings.get(key[at:])
-        if queue is not None and key[:at] != prefix.encode():
+        if queue is not None:
             found.setdefault(queue, key[:at].decode("utf-8", "replace"))
     return found
 
@@ -119,7 +126,7 @@ def _other_prefixes(client: Redis, prefix: str, queues: list[str]) -> dict[str, 
 def _some_keys(client: Redis) -> Iterator[bytes]:
     cursor, keys = 0, list[Any]()
     for _ in range(_SCANNED):
-        cursor, keys = client.scan(cursor, match="*queues:*", count=1000)
+        cursor, keys = client.scan(cursor, count=1000)
         yield from (key if isinstance(key, bytes) else key.encode() for key in keys)
         if cursor == 0:
             return
@@ -127,8 +134,8 @@ def _some_keys(client: Redis) -> Iterator[bytes]:
 
 def _elsewhere(count: QueueCount, prefix: str, other: str) -> QueueCount:
     problem = (
-        f"Redis holds jobs of {count.queue} under the prefix {visible(other)!r}, and nothing under {prefix!r}: "
-        "GATEWAY_QUEUE_REDIS_PREFIX is wrong"
+        f"Redis holds jobs of {count.queue} under the prefix {visible(other)!r} and nothing under {prefix!r}: "
+        "GATEWAY_QUEUE_REDIS_PREFIX is wrong, or they are another application's and this one has had none yet"
     )
     return replace(QueueCount(count.queue, problem=problem), existed=False)
 

@@ -126,14 +126,12 @@ class Workers:
         until(lambda: len(self.pids()) == self.count, "the workers run")
 
     def pids(self) -> set[int]:
-        """The processes that work now: the children of the supervisors that are PHP already."""
+        """The processes that work now: the children of the supervisors that have begun to look for jobs."""
         found = set()
         for each in self.supervisors:
             with suppress(OSError):
                 children = Path(f"/proc/{each.pid}/task/{each.pid}/children").read_text().split()
-                found |= {
-                    int(child) for child in children if b"artisan" in Path(f"/proc/{child}/cmdline").read_bytes()
-                }
+                found |= {int(child) for child in children if (self.directory / "storage/looping" / child).exists()}
         return found
 
     def stop(self) -> None:
@@ -195,7 +193,13 @@ def laravel_app(
 ) -> LaravelApplication:
     """Make an application whose queues are in Redis, or in PostgreSQL, or else in a SQLite file of its own."""
     shutil.copytree(TEMPLATE, directory)
-    for place in ("bootstrap/cache", "storage/framework/cache/data", "storage/framework/views", "storage/logs"):
+    for place in (
+        "bootstrap/cache",
+        "storage/framework/cache/data",
+        "storage/framework/views",
+        "storage/logs",
+        "storage/looping",
+    ):
         (directory / place).mkdir(parents=True, exist_ok=True)
     environment = _ENVIRONMENT | {
         "APP_NAME": name,
@@ -207,7 +211,7 @@ def laravel_app(
         "DB_DATABASE": "postgres" if postgresql else str(directory / "storage/shop.sqlite"),
     }
     # What a host reads from, too: artisan is started by the gateway with an environment of its own.
-    (directory / ".env").write_text("".join(f"{key}={value}\n" for key, value in environment.items() if "_" in key))
+    (directory / ".env").write_text("".join(f'{key}="{value}"\n' for key, value in environment.items() if "_" in key))
     if not postgresql:
         (directory / "storage/shop.sqlite").touch()
     made = LaravelApplication(directory, environment)

@@ -5,6 +5,7 @@ use App\Jobs\Note;
 use App\Jobs\Poison;
 use Illuminate\Database\Schema\Blueprint;
 use Illuminate\Foundation\Console\Kernel as ConsoleKernel;
+use Illuminate\Queue\Events\Looping;
 use Illuminate\Support\Facades\Artisan;
 use Illuminate\Support\Facades\Queue;
 use Illuminate\Support\Facades\Schema;
@@ -13,6 +14,8 @@ class Kernel extends ConsoleKernel
 {
     protected function commands()
     {
+        // A worker says when it has begun: one that starts hears of no restart that was asked for until then.
+        $this->app['events']->listen(Looping::class, fn () => touch(storage_path('looping/'.getmypid())));
         $signature = 'shop:push {queue} {--count=1} {--delay=0} {--kind=note} {--seconds=0}';
         Artisan::command($signature, function () {
             for ($number = 0; $number < (int) $this->option('count'); $number++) {
@@ -26,6 +29,9 @@ class Kernel extends ConsoleKernel
             }
         });
         Artisan::command('shop:tables', function () {
+            foreach (['jobs', 'failed_jobs', 'cache'] as $table) {
+                Schema::dropIfExists($table);
+            }
             Schema::create('jobs', function (Blueprint $table) {
                 $table->bigIncrements('id');
                 $table->string('queue')->index();

@@ -1,0 +1,239 @@
+"""Queues of a real Laravel application are counted as they are, and what cannot be counted is never zero."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from app_on_host import counted, in_postgresql, in_redis, in_sqlite, told
+from laravel_app import LaravelApplication, Server, laravel_app, redis_server, until
+from redis import Redis
+
+from executor.laravel import counts_redis
+from executor.laravel.config import ArtisanSource, LaravelConfig, SqlSource
+from executor.laravel.queue_monitor_output import ONLY_THE_SUM
+from executor.sandbox.process import ProcessRunner
+
+pytestmark = pytest.mark.needs("laravel")
+
+
+@pytest.fixture(params=["sqlite", "postgresql", "redis"])
+def placed(request: pytest.FixtureRequest, tmp_path: Path) -> tuple[LaravelApplication, LaravelConfig]:
+    """An application with its queues in each place in turn, and how that is told to the product."""
+    if request.param == "sqlite":
+        app = laravel_app(tmp_path / "app")
+        return app, told(app)
+    server = request.getfixturevalue(request.param)
+    if request.param == "redis":
+        app = laravel_app(tmp_path / "app", redis=server)
+        return app, told(app, source=in_redis(server), failed_url=in_sqlite(app).url)
+    app = laravel_app(tmp_path / "app", postgresql=server)
+    return app, told(app, source=in_postgresql(server))
+
+
+PLACES = [
+    pytest.param("sqlite"),
+    pytest.param("postgresql", marks=pytest.mark.needs("postgresql")),
+    pytest.param("redis", marks=pytest.mark.needs("redis")),
+]
+
+
+@pytest.mark.parametrize("placed", PLACES, indirect=True)
+def test_pending_delayed_reserved_and_failed_jobs_are_each_counted_for_what_they_are(
+    placed: tuple[LaravelApplication, LaravelConfig], runner: ProcessRunner
+) -> None:
+    app, config = placed
+    app.push("reports", kind="poison")
+    with app.workers("reports", count=1):
+        until(lambda: counted(config, runner)["reports"].failed == 1, "the poison job fails")
+    app.push("emails", seconds=300)
+    app.push("emails", count=2)
+    app.push("emails", count=4, delay=3600)
+    with app.workers("emails", count=1):
+        until(lambda: counted(config, runner)["emails"].reserved == 1, "a worker takes the long job")
+        found = counted(config, runner)
+
+    emails, reports = found["emails"], found["reports"]
+    assert (emails.pending, emails.delayed, emails.reserved, emails.failed) == (2, 4, 1, 0)
+    assert (reports.pending, reports.delayed, reports.reserved, reports.failed) == (0, 0, 0, 1)
+    assert (emails.problem, emails.existed) == ("", True)
+
+
+@pytest.mark.parametrize("placed", PLACES, indirect=True)
+def test_delayed_jobs_whose_time_has_come_are_pending_although_no_worker_runs(
+    placed: tuple[LaravelApplication, LaravelConfig], runner: ProcessRunner
+) -> None:
+    app, config = placed
+    app.push("emails", count=3, delay=2)
+    until(lambda: counted(config, runner)["emails"].pending == 3, "the delayed jobs become due")
+    found = counted(config, runner)["emails"]
+
+    assert found.delayed == 0
+    assert found.oldest_seconds is not None
+
+
+def test_the_age_of_the_oldest_pending_job_comes_from_the_table(
+    app: LaravelApplication, runner: ProcessRunner
+) -> None:
+    begun = time.time()
+    app.push("emails")
+    age = counted(told(app), runner)["emails"].oldest_seconds
+    assert age is not None
+    assert 0 <= age <= time.time() - begun + 1  # jobs are dated in whole seconds
+
+
+@pytest.mark.needs("redis")
+def test_laravel_8_writes_no_time_into_redis_so_the_age_is_unknown_and_not_zero(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    app = laravel_app(tmp_path / "app", redis=redis)
+    app.push("emails")
+    found = counted(told(app, source=in_redis(redis)), runner)["emails"]
+    assert (found.pending, found.oldest_seconds) == (1, None)
+
+
+@pytest.mark.needs("redis")
+def test_failed_jobs_of_a_queue_in_redis_are_unknown_unless_their_database_is_named(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    app = laravel_app(tmp_path / "app", redis=redis)
+    app.push("reports", delay=3600)
+    config = told(app, source=in_redis(redis))
+    assert counted(config, runner)["emails"].failed is None
+    assert counted(replace(config, failed_url=in_sqlite(app).url), runner)["emails"].failed == 0
+    gone = counted(replace(config, failed_url="sqlite:////nonexistent/x.sqlite"), runner)["emails"]
+    assert (gone.pending, gone.failed) == (0, None)
+    assert "could not be read" in gone.problem
+
+
+@pytest.mark.needs("redis")
+def test_f08_jobs_under_another_prefix_make_the_count_unknown_and_name_the_prefix(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    app = laravel_app(tmp_path / "app", redis=redis, name="Other")
+    app.push("emails", count=60)
+    found = counted(told(app, source=in_redis(redis, "laravel_database_")), runner)["emails"]
+    assert (found.known, found.existed) == (False, False)
+    assert "other_database_" in found.problem
+    assert "GATEWAY_QUEUE_REDIS_PREFIX" in found.problem
+
+
+@pytest.mark.needs("redis")
+def test_f08_a_queue_of_which_there_is_no_trace_is_said_to_have_none(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    app = laravel_app(tmp_path / "app", redis=redis)
+    app.push("emails", delay=3600)
+    found = counted(told(app, source=in_redis(redis), queues=("emails", "emials")), runner)
+    assert (found["emails"].existed, found["emials"].existed) == (True, False)
+    assert (found["emials"].pending, found["emials"].problem) == (0, "")
+
+
+@pytest.mark.needs("redis")
+def test_f08_an_idle_application_that_shares_its_redis_with_another_is_known_by_its_other_keys(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    busy = laravel_app(tmp_path / "busy", redis=redis, name="Busy")
+    busy.push("emails")
+    idle = laravel_app(tmp_path / "idle", redis=redis, name="Idle")
+    config = told(idle, source=in_redis(redis, "idle_database_"))
+    assert not counted(config, runner)["emails"].known
+    idle.push("others", delay=3600)
+    assert counted(config, runner)["emails"].pending == 0
+
+
+@pytest.mark.needs("redis")
+def test_redis_that_is_down_leaves_every_count_unknown_until_it_is_back(
+    tmp_path: Path, runner: ProcessRunner
+) -> None:
+    with redis_server(tmp_path) as server:
+        app = laravel_app(tmp_path / "app", redis=server)
+        config = told(app, source=in_redis(server))
+        assert counted(config, runner)["emails"].pending == 0
+        server.stop()
+        down = counted(config, runner)
+        server.start()
+        assert counted(config, runner)["emails"].pending == 0
+    assert {count.pending for count in down.values()} == {None}
+    assert all("Redis did not answer" in count.problem for count in down.values())
+
+
+@pytest.mark.needs("redis")
+def test_redis_that_wants_a_password_leaves_the_count_unknown_and_the_password_unsaid(
+    tmp_path: Path, redis: Server, runner: ProcessRunner
+) -> None:
+    app = laravel_app(tmp_path / "app", redis=redis)
+    Redis(port=redis.port).config_set("requirepass", "another")
+    source = replace(in_redis(redis), url=f"redis://:hunter2-hunter2@127.0.0.1:{redis.port}/0")
+    found = counted(told(app, source=source), runner)["emails"]
+    assert not found.known
+    assert "hunter2" not in found.problem
+
+
+@pytest.mark.parametrize("scheme", ["redis", "postgresql"])
+def test_a_server_that_never_answers_does_not_hold_up_the_count_for_ever(
+    scheme: str, app: LaravelApplication, runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts_redis, "SECONDS", 0.5)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        url = f"{scheme}://127.0.0.1:{port}/0"
+        source = replace(in_redis(Server([], port)), url=url) if scheme == "redis" else SqlSource(url)
+        found = counted(told(app, source=source), runner)["emails"]
+    assert not found.known
+    assert found.problem
+
+
+def test_a_database_without_the_table_is_unknown_and_is_not_made(
+    app: LaravelApplication, runner: ProcessRunner, tmp_path: Path
+) -> None:
+    found = counted(told(app, source=SqlSource(f"sqlite:///{tmp_path}/new.sqlite")), runner)["emails"]
+    assert not found.known
+    assert not (tmp_path / "new.sqlite").exists()
+
+
+def test_the_database_is_only_read(app: LaravelApplication, runner: ProcessRunner) -> None:
+    app.push("emails")
+    path = app.directory / "storage/shop.sqlite"
+    before = path.read_bytes()
+    assert counted(told(app), runner)["emails"].pending == 1
+    assert path.read_bytes() == before
+
+
+def test_without_the_client_for_redis_the_extra_is_named(
+    app: LaravelApplication, runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    found = counted(told(app, source=in_redis(Server([], 1))), runner)["emails"]
+    assert not found.known
+    assert "Python client" in found.problem
+
+
+def test_artisan_of_laravel_8_counts_the_sum_and_says_that_it_is_one(
+    app: LaravelApplication, runner: ProcessRunner
+) -> None:
+    app.push("emails", count=2)
+    app.push("emails", delay=3600)
+    found = counted(told(app, source=ArtisanSource()), runner)
+    assert (found["emails"].pending, found["emails"].delayed, found["emails"].problem) == (3, None, ONLY_THE_SUM)
+    assert (found["reports"].pending, found["reports"].problem) == (0, "")
+
+
+def test_artisan_that_fails_leaves_the_count_unknown_and_quotes_it(
+    app: LaravelApplication, runner: ProcessRunner
+) -> None:
+    found = counted(told(app, source=ArtisanSource("nosuch")), runner)["emails"]
+    assert not found.known
+    assert "nosuch" in found.problem
+
+
+def test_artisan_is_not_run_where_the_agent_can_write_it(app: LaravelApplication, runner: ProcessRunner) -> None:
+    (app.directory / "artisan").write_text("<?php touch('ran');")
+    found = counted(told(app, app.directory.parent, source=ArtisanSource()), runner)["emails"]
+    assert not found.known
+    assert "that PHP is the agent's" in found.problem
+    assert not (app.directory / "ran").exists()

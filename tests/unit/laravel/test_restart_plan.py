@@ -1,0 +1,116 @@
+"""Which command restarts the workers, and what an operator who is asked is told of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from executor.errors import Failed
+from executor.laravel.app_facts import AppFacts, read_answer
+from executor.laravel.config import LaravelApp, LaravelConfig, RestartBy, SqlSource
+from executor.laravel.counts_redis import created_at
+from executor.laravel.restart_plan import horizon_state, restart_argv, what_restarts
+from executor.laravel.workers import worker_of
+
+ON_HOST = LaravelApp(Path("/srv/www/shop"))
+IN_CONTAINER = LaravelApp(Path("/app"), container="shop-app-1", php="php")
+
+
+def config(by: RestartBy, app: LaravelApp | None = ON_HOST, target: str = "") -> LaravelConfig:
+    return LaravelConfig(("emails",), SqlSource("sqlite://"), app, by, target)
+
+
+@pytest.mark.parametrize(
+    ("given", "line"),
+    [
+        (config(RestartBy.ARTISAN), "/usr/bin/php artisan queue:restart --no-interaction --no-ansi"),
+        (config(RestartBy.HORIZON), "/usr/bin/php artisan horizon:terminate --no-interaction --no-ansi"),
+        (
+            config(RestartBy.ARTISAN, IN_CONTAINER),
+            "/usr/bin/docker exec -w /app shop-app-1 php artisan queue:restart --no-interaction --no-ansi",
+        ),
+        (
+            config(RestartBy.SYSTEMCTL, None, "shop@1.service"),
+            "/usr/bin/systemctl --no-ask-password restart -- shop@1.service",
+        ),
+        (config(RestartBy.SUPERVISORCTL, None, "shop"), "/usr/bin/supervisorctl restart shop:*"),
+        (config(RestartBy.SUPERVISORCTL, None, "shop:shop_00"), "/usr/bin/supervisorctl restart shop:shop_00"),
+    ],
+)
+def test_the_command_is_the_hosts_and_holds_nothing_of_the_request(given: LaravelConfig, line: str) -> None:
+    assert " ".join(restart_argv(given)) == line
+
+
+def test_an_approval_names_the_command_its_place_and_that_all_workers_restart() -> None:
+    said = dict(what_restarts(config(RestartBy.ARTISAN), "emails"))
+    assert said["runs"] == "php artisan queue:restart --no-interaction --no-ansi"
+    assert said["in"] == "/srv/www/shop"
+    assert "all workers" in str(said["concerns"])
+
+
+def test_f06_an_approval_of_horizon_says_that_plain_workers_elsewhere_restart_too() -> None:
+    said = dict(what_restarts(config(RestartBy.HORIZON), None))
+    assert "shares the application's cache, on other hosts too" in str(said["also restarts"])
+
+
+@pytest.mark.parametrize(
+    ("exit_code", "said"), [(0, "Horizon runs"), (1, "paused"), (2, "inactive"), (255, "not known")]
+)
+def test_f05_horizon_is_judged_by_its_documented_exit_codes(exit_code: int, said: str) -> None:
+    assert said in horizon_state(exit_code)
+
+
+@pytest.mark.parametrize(
+    ("argv", "found"),
+    [
+        (["php", "artisan", "queue:work"], ("queue:work", ())),
+        (["/usr/bin/php8.2", "/srv/shop/artisan", "queue:work", "redis", "--queue=emails,default"],
+         ("queue:work", ("emails", "default"))),
+        (["php", "-d", "memory_limit=1G", "artisan", "queue:listen", "--queue", "emails"],
+         ("queue:listen", ("emails",))),
+        (["php", "artisan", "horizon"], ("horizon", ())),
+        (["php", "artisan", "horizon:work", "redis", "--queue=emails"], ("horizon:work", ("emails",))),
+        (["php", "artisan", "queue:restart"], None),
+        (["php", "artisan"], None),
+        (["sh", "-c", "php artisan queue:work"], None),
+        (["python3", "respawn.py", "php", "artisan", "queue:work"], None),
+        (["docker", "exec", "app", "php", "artisan", "queue:work"], None),
+        (["php", "worker.php", "queue:work"], None),
+        ([""], None),
+        ([], None),
+    ],
+)  # fmt: skip
+def test_a_worker_is_php_whose_artisan_was_told_to_work(
+    argv: list[str], found: tuple[str, tuple[str, ...]] | None
+) -> None:
+    assert worker_of(argv) == found
+
+
+@pytest.mark.parametrize(
+    ("payload", "when"),
+    [
+        (b'{"uuid":"x","pushedAt":"1800000000.25"}', 1_800_000_000.25),
+        (b'{"uuid":"x","createdAt":1800000000}', 1_800_000_000.0),
+        (b'{"uuid":"x"}', None),
+        (b'{"pushedAt":"soon"}', None),
+        (b'{"pushedAt":NaN}', None),
+        (b'{"createdAt":-5}', None),
+        (b"[1]", None),
+        (b"\xff", None),
+        (b"[" * 100_000, None),
+    ],
+)
+def test_the_time_of_a_job_is_taken_from_its_payload_where_one_is_written(payload: bytes, when: float | None) -> None:
+    assert created_at(payload) == when
+
+
+def test_the_answer_of_the_application_is_found_among_notices() -> None:
+    text = 'PHP Warning: x\n\n{"laravel":"8.83.26","cache":"file","signal":1800000000}\nDeprecated: y\n'
+    assert read_answer(text) == AppFacts("8.83.26", "file", 1_800_000_000)
+
+
+@pytest.mark.parametrize("text", ["", "{", '{"laravel":"8"}', '{"laravel":"8","cache":"file","signal":"soon"}'])
+def test_an_answer_that_is_none_is_a_failure(text: str) -> None:
+    with pytest.raises(Failed):
+        read_answer(text)
