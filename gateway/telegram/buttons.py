@@ -113,7 +113,7 @@ def _deny_in_words(desk: Desk, button: Button, operator: Operator) -> Effect:
         question = cards.button_for(tx, button.subject, QUESTION, button.target, **meant)
         story = story_of(tx, button.subject, 0)
     asked = story.asked if story else None
-    card = replies.ask_for_reason(desk.place, asked) if asked else None
+    card = replies.ask_for_reason(desk.place, asked, operator.name) if asked else None
     return Effect(toasts.CHOOSE_REASON, card=card, question=question.token)
 
 

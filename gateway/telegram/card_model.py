@@ -61,7 +61,9 @@ class Picture:
 class Card:
     """One message. `plain` is the same text without markup, for when Telegram does not take the markup (A16).
 
-    `too_long` says that what an operator must see does not fit: the card says that, and offers no approval (A31).
+    `reply_hint` is set for a question that is answered by a reply: what stands in the empty field of the one whom
+    the text mentions. `too_long` says that what an operator must see does not fit: the card says that, and offers no
+    approval (A31).
     """
 
     html: str
@@ -70,6 +72,7 @@ class Card:
     attachments: tuple[Attachment, ...] = ()
     too_long: bool = False
     picture: Picture | None = None
+    reply_hint: str = ""
 
     @property
     def first_line(self) -> str:

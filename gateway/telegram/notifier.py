@@ -206,6 +206,7 @@ class Notifier:
             topic=self._place.topic,
             reply_to=reply_to,
             silent=notice.silent,
+            reply_hint=notice.card.reply_hint,
             important=notice.important,
             repeat=notice.repeat,
         )

@@ -45,6 +45,8 @@ class Outgoing:
     most TEXT_ROOM units long without its tags (a caption CAPTION_ROOM); `plain` is shown instead where Telegram
     cannot read it, by default the same without its tags. `message_id` says what to edit or delete.
 
+    `reply_hint`, where there are no buttons: the phone of whoever the text mentions opens a reply with this hint.
+
     `important`: should nobody know whether it arrived, it is sent once more, with a mark that says so. `repeat` sets
     that mark from the start, for a caller that sends something again after an uncertain end. Raise ValueError if
     something lacks that its kind needs.
@@ -60,6 +62,7 @@ class Outgoing:
     message_id: int | None = None
     reply_to: int | None = None
     silent: bool = False
+    reply_hint: str = ""
     important: bool = False
     repeat: bool = False
     file_name: str = ""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -19,13 +21,14 @@ from gateway.telegram.html import EMPTY, Markup, join, say
 from gateway.telegram.text_budget import Block
 
 _LINE_UNITS = 300
+_USER_NAME = re.compile(r"@[A-Za-z0-9_]{4,32}")
 _LISTED = 10  # waiting requests in one message; the rest are counted
 
 # As they stand in Telegram's menu (setMyCommands: 1-256 characters) and in /help.
 COMMANDS: tuple[tuple[str, str], ...] = (
     ("status", "how the gateway is"),
     ("pending", "what waits for operators"),
-    ("approve", "ID: say yes, after its card was shown"),
+    ("approve", "ID [DIGEST]: say yes to what its card shows now"),
     ("deny", "ID REASON: say no; the reason reaches the agent"),
     ("why", "ID: the whole story of one request"),
     ("recover", "[REPOSITORY]: plan the way out of a broken state"),
@@ -67,7 +70,7 @@ def status(place: Place, found: Mapping[str, Any]) -> Card:
         blocks.append(Block((say("Frozen by {}: {}", who, pen.prose(str(freeze.get("reason", "")), _LINE_UNITS)),)))
     repositories = [pen.value(str(name), words.NAME_UNITS) for name in found.get("repositories", {})]
     blocks.append(Block(tuple(repositories), title=say("Serves"), least=2, rank=1))
-    blocks.append(Block((say("git: {}", pen.prose(str(found.get("confinement", "")), _LINE_UNITS)),)))
+    blocks.append(Block((pen.prose(str(found.get("confinement", "")), _LINE_UNITS),)))
     return card_of(blocks)
 
 
@@ -152,12 +155,14 @@ def done(place: Place, what: str) -> Card:
     return card_of([Block((say("{} · {}", place.pen.prose(what, _LINE_UNITS), words.where(place, "")),))])
 
 
-def ask_for_reason(place: Place, asked: Asked) -> Card:
-    """Return the question to which an operator replies with the reason of a no."""
+def ask_for_reason(place: Place, asked: Asked, name: str) -> Card:
+    """Return the question to which the operator of that name, as Telegram has it, replies with the reason of a no."""
     title = words.title(place, asked.request, asked.argv)
-    said = say("Reply to this message with the reason; it reaches the agent. Until then nothing is decided.")
+    # a mention, which only a user name is, opens the reply on that operator's phone
+    who = place.pen.text(name) if _USER_NAME.fullmatch(name) else place.pen.value(name, words.NAME_UNITS)
+    said = say("{}: reply to this message with the reason; it reaches the agent. Until then nothing is decided.", who)
     first = say("🚫 <b>Deny</b> {} · {}", title, words.where(place, asked.request.repo))
-    return card_of([Block((first, said))])
+    return replace(card_of([Block((first, said))]), reply_hint="Why not? The agent reads it")
 
 
 def _problem(place: Place, problem: Problem) -> Iterator[Markup]:

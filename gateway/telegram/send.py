@@ -168,6 +168,7 @@ class Delivery:
                     topic=topic,
                     buttons=item.buttons,
                     reply_to=item.reply_to,
+                    reply_hint=item.reply_hint,
                     silent=item.silent,
                     html=html,
                 )

@@ -59,6 +59,7 @@ class ChatService:
         self._nudged = False
         if self._parts is not None:
             self._parts.notifier.nudge()
+            self._parts.upkeep.nudge()
 
     async def stop(self, grace: float) -> None:
         """Hear nobody any more, tell how things ended for up to `grace` seconds, and let go of everything."""

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from telegram import (
     Bot,
     BotCommand,
+    ForceReply,
     InlineKeyboardButton,
     InlineKeyboardMarkup,
     InputFile,
@@ -73,7 +74,7 @@ class Timeouts:
     write: float = 10.0
     whole_call: float = 45.0  # over all: an answer that drips in keeps the others from passing
     upload: float = 120.0  # the same for a file
-    poll: float = 30.0  # how long Telegram holds a poll that has nothing to tell
+    poll: float = 50.0  # how long Telegram holds a poll that has nothing to tell, which is as long as it can
     poll_slack: float = 10.0  # what a poll may take beyond that
 
 
@@ -134,17 +135,22 @@ class Transport:
         topic: int | None = None,
         buttons: Buttons | None = None,
         reply_to: int | None = None,
+        reply_hint: str = "",
         silent: bool = False,
         html: bool = True,
     ) -> Sent:
-        """Send a message of at most 4096 UTF-16 units; with `html` false the text is plain."""
+        """Send a message of at most 4096 UTF-16 units; with `html` false the text is plain.
+
+        With `reply_hint` (up to 64 characters) a reply to it is opened for whoever it mentions, in a private chat for
+        the other one.
+        """
         return await self._sent(
             self._bot.send_message(
                 chat,
                 text,
                 parse_mode="HTML" if html else None,
                 message_thread_id=topic_of(topic),
-                reply_markup=_keyboard(buttons),
+                reply_markup=_keyboard(buttons) or _opened_reply(chat, reply_hint),
                 reply_parameters=_reply(reply_to),
                 disable_notification=silent or None,
                 link_preview_options=LinkPreviewOptions(is_disabled=True),  # Telegram would visit what is named
@@ -281,6 +287,12 @@ def _keyboard(buttons: Buttons | None) -> InlineKeyboardMarkup | None:
         return None
     rows = [[InlineKeyboardButton(button.text, callback_data=button.data) for button in row] for row in buttons]
     return InlineKeyboardMarkup(rows)
+
+
+def _opened_reply(chat: int, hint: str) -> ForceReply | None:
+    if not hint:
+        return None
+    return ForceReply(selective=chat < 0, input_field_placeholder=hint)  # in a group it is nobody else's business
 
 
 def _reply(message_id: int | None) -> ReplyParameters | None:

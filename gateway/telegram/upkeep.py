@@ -25,6 +25,7 @@ from gateway.telegram.stuck import newly_stuck
 from gateway.telegram.unreachable import Reach, Waiting, hopeless
 
 ROUND_SECONDS = 15.0
+QUIET_SECONDS = 60.0  # between two looks at a record in which nobody here has written
 REMIND_SHARE = 0.2  # of the time there was to answer
 REMIND_MOST = 600.0  # s before the end, at the most
 _DAY = "day"  # on which the end of the log was posted last
@@ -39,7 +40,13 @@ class Upkeep:
         self._looked_at: dict[str, str] = {}  # repository -> the request that was last looked at
         self._number = 0
         self._end = -1  # number of the last event at the last look
+        self._news = True
+        self._look_at = 0.0  # monotonic; when the record is looked at also without news
         self._day = ""
+
+    def nudge(self) -> None:
+        """Say that something was written into the record."""
+        self._news = True
 
     async def run(self) -> None:
         """Make rounds until cancelled; what fails in one is logged and done in the next."""
@@ -48,12 +55,20 @@ class Upkeep:
                 await self.round()
             except Problem as problem:
                 logger.warning("the chat's upkeep waits: {}", problem)
+                self._news = True  # what was not done is done in the next round
             await self._clock.sleep(ROUND_SECONDS)
 
     async def round(self) -> None:
-        """Do all that is due now. Where nothing happened and nobody waits, the record is only glanced at."""
-        for alert in self._alerts.observe(self._desk.troubles(), self._clock.monotonic()):
+        """Do all that is due now. The record is left alone for a while where nothing was written into it."""
+        now = self._clock.monotonic()
+        for alert in self._alerts.observe(self._desk.troubles(), now):
             self._tell(alert)
+        if not self._news and now < self._look_at:
+            return
+        self._news, self._look_at = False, now + QUIET_SECONDS
+        await self._look()
+
+    async def _look(self) -> None:
         end, anyone_waits = await self._desk.call(glance, self._desk)
         if anyone_waits:
             await self._desk.call(end_hopeless, self._desk, self._reach())

@@ -416,7 +416,7 @@ CARDS: dict[str, Callable[[], Card]] = {
     "reply-went-wrong": lambda: replies.went_wrong(
         PLACE, Refused("unknown_repository", "there is no repository 'shpo'", "repositories are: shop, docs")
     ),
-    "reply-ask-for-reason": lambda: replies.ask_for_reason(PLACE, Asked(request(), approval())),
+    "reply-ask-for-reason": lambda: replies.ask_for_reason(PLACE, Asked(request(), approval()), "@ann"),
     **HEALTH_CARDS,
     **QUEUE_CARDS,
 }

@@ -176,7 +176,7 @@ def test_any_text_makes_sound_notices_digests_and_replies(text: str, many: int) 
         replies.unknown_request(place, text),
         replies.too_old(place, text, 9_000),
         replies.done(place, text),
-        replies.ask_for_reason(place, asked),
+        replies.ask_for_reason(place, asked, text),
         reminder(place, asked, 300),
     ):
         assert is_sound(card)
