@@ -28,7 +28,7 @@ from programs import until
 PROJECT = Path(__file__).resolve().parents[2]
 UNIT = "ops-gateway.service"
 ACCOUNT, GROUP = 4711, 4712  # the gateway's account, and the group that it shares with the agent
-PATIENCE = 20.0  # s for what a busy machine does slowly; nothing is asserted about time
+PATIENCE = 120.0  # s for what a busy machine does slowly; nothing is asserted about time
 _CLONE_NEWNET = 0x4000_0000
 # What systemd-nspawn takes from a machine by default, and a host's kernel has.
 _CONFINING = "landlock_create_ruleset landlock_add_rule landlock_restrict_self"
@@ -61,7 +61,7 @@ class BootedHost:
     def attempt(self, *argv: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run a program in the machine as its root."""
         enter = ["nsenter", "-t", str(self.leader), "-m", "-p", "-n", "-u", "-i"]
-        environment = {"PATH": "/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8", "SYSTEMD_PAGER": "", **(env or {})}
+        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8", "SYSTEMD_PAGER": "", **(env or {})}
         return subprocess.run(
             [*enter, *argv], env=environment, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=PATIENCE,
@@ -93,6 +93,7 @@ class BootedHost:
         )
         self.write("/opt/ops-gateway/venv/bin/ops-gateway", _PROGRAM, 0o755)
         self.write("/etc/ops-gateway/gateway.env", _SETTINGS, 0o644)
+        self.write("/etc/ops-gateway/gateway.toml", "")
         self.path("/etc/ops-gateway/credentials").mkdir(mode=0o700)
         shutil.copy(PROJECT / "deploy" / UNIT, self.path(f"/etc/systemd/system/{UNIT}"))
         own = "[Service]\nSupplementaryGroups=agents\nReadWritePaths=/srv/agent/shared /srv/agent/shop\n"
@@ -208,6 +209,7 @@ def booted_host(root: Path, *bound: str) -> Iterator[BootedHost]:
         "--private-network",
         f"--machine=ogw-{os.getpid()}",
         f"--bind={srv}:/srv",
+        "--tmpfs=/usr/local/bin",
     ]
     argv += [f"--bind-ro={place}" for place in (*(f"{here}:{there}" for here, there in read.items()), *bound)]
     with _own_cgroup(f"ogw-{os.getpid()}-{srv.stat().st_ino}") as enter, (root / "boot.log").open("w") as log:
