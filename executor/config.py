@@ -20,6 +20,7 @@ class RepositoryConfig:
     work_tree: Path
     access: RemoteAccess = field(default_factory=RemoteAccess)
     submodules: bool = False  # git may start inside the nested repositories of the work tree
+    lfs: bool = False  # git may start Git LFS for the files that the work tree marks for it
 
 
 @dataclass(frozen=True, slots=True)

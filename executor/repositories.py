@@ -54,6 +54,7 @@ class Repositories:
             self._cancel,
             shared_dir=self._config.shared_dir,
             submodules=each.submodules,
+            lfs=each.lfs,
             deadlines=Deadlines(limits.deadline_seconds, limits.network_deadline_seconds),
         )
 

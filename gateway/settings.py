@@ -52,6 +52,11 @@ def unsafe_choices(settings: Settings) -> list[str]:
         for repository in settings.served
         if repository.allow_submodules
     )
+    said.extend(
+        f"Git LFS in {repository.name}: a second program reads what the agent writes; only the kernel confines it"
+        for repository in settings.served
+        if repository.allow_lfs
+    )
     return said
 
 

@@ -54,6 +54,7 @@ class RepositorySettings(BaseModel):
     ca_file: AbsolutePath | None = None
     ssh_agent: AbsolutePath | None = None
     allow_submodules: bool = False
+    allow_lfs: bool = False
 
 
 def _default_state_dir() -> Path:
@@ -184,6 +185,13 @@ class Settings(QueueSettings, HealthSettings, BaseSettings):
         "false",
         default=False,
     )
+    allow_lfs: bool = _field(
+        "Let git start Git LFS for the files of GATEWAY_REPO_DIR that its .gitattributes marks for it. A second "
+        "program then reads what the agent writes, confined as git is, and transfers may also connect to port 443; "
+        "where the kernel cannot confine it, such a repository is refused.",
+        "false",
+        default=False,
+    )
     deadline_seconds: float = _field(
         "How long one git process may take, in seconds.", "120", default=120.0, gt=0, le=86_400
     )
@@ -241,6 +249,7 @@ class Settings(QueueSettings, HealthSettings, BaseSettings):
             ca_file=self.ca_file,
             ssh_agent=self.ssh_agent,
             allow_submodules=self.allow_submodules,
+            allow_lfs=self.allow_lfs,
         )
         return (first, *self.repositories)
 

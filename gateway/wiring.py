@@ -50,6 +50,7 @@ def executor_config(settings: Settings) -> ExecutorConfig:
                     allow_local_remote=settings.unsafe_allow_local_remotes,
                 ),
                 submodules=each.allow_submodules,
+                lfs=each.allow_lfs,
             )
             for each in settings.served
         ),

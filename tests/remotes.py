@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import base64
 import getpass
+import json
 import os
 import shlex
 import socket
@@ -177,6 +178,7 @@ class HttpRemote:
 
     `credentials`: (user, password) that basic authentication demands. `status`: answer everything with it.
     `redirect`: answer everything with a redirect to this prefix. `hang`: read the request and never answer.
+    `large`: what the Git LFS server beside each repository (`NAME.git/info/lfs`) holds, by its id.
     """
 
     repositories: Path
@@ -186,6 +188,7 @@ class HttpRemote:
     status: int | None = None
     redirect: str | None = None
     hang: bool = False
+    large: dict[str, bytes] = field(default_factory=dict)
     seen: list[Seen] = field(default_factory=list)
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -212,6 +215,9 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self._serve()
 
+    def do_PUT(self) -> None:
+        self._serve()
+
     def log_message(self, format: str, *args: object) -> None:
         """Quiet: what was asked is in `HttpRemote.seen`."""
 
@@ -230,8 +236,34 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(remote.status, extra, b"the server says no\n")
         elif remote.credentials and authorization != _basic(*remote.credentials):
             self._answer(401, {"WWW-Authenticate": 'Basic realm="git"'}, b"")
+        elif "/info/lfs/" in self.path:
+            self._large(body)
         else:
             self._backend(body)
+
+    def _large(self, body: bytes) -> None:
+        """The batch API of Git LFS with its basic transfer: where each object is to be put or got."""
+        remote, place = self.server.remote, self.path.partition("/info/lfs/")[2]
+        if place == "objects/batch":
+            asked = json.loads(body)
+            prefix = f"{remote.url(self.path.partition('/info/lfs/')[0].lstrip('/'))}/info/lfs/content"
+            verb, there = asked["operation"], asked["operation"] == "download"
+            answers = [
+                {
+                    **one,
+                    "actions": {verb: {"href": f"{prefix}/{one['oid']}"}}
+                    if (one["oid"] in remote.large) == there
+                    else {},
+                }
+                for one in asked["objects"]
+            ]
+            kind = {"Content-Type": "application/vnd.git-lfs+json"}
+            self._answer(200, kind, json.dumps({"transfer": "basic", "objects": answers}).encode())
+        elif self.command == "PUT":
+            remote.large[place.removeprefix("content/")] = body
+            self._answer(200, {}, b"")
+        else:
+            self._answer(200, {}, remote.large.get(place.removeprefix("content/"), b""))
 
     def _body(self) -> bytes:
         if self.headers.get("Transfer-Encoding", "").lower() != "chunked":

@@ -105,10 +105,11 @@ class Adopted:
         runner: ProcessRunner | None = None,
         *,
         submodules: bool = False,
+        lfs: bool = False,
         deadlines: Deadlines | None = None,
     ) -> Git:
         made = runner or process_runner()
-        return open_repository(self.paths, made, access, submodules=submodules, deadlines=deadlines)
+        return open_repository(self.paths, made, access, submodules=submodules, lfs=lfs, deadlines=deadlines)
 
     def write(self, name: str, content: str | bytes) -> Path:
         target = self.tree / name

@@ -20,7 +20,8 @@ from executor.git.gitfile import DOT_GIT, Standing, look, read_journal
 from executor.git.index_rebuild import INDEX_LIMIT, IndexEntry, check_entries, gitlinks, list_entries
 from executor.git.paths import RepositoryPaths
 from executor.git.remote_address import mask_userinfo
-from executor.git.repository import Git, require_confinement
+from executor.git.repository import Git
+from executor.git.requirements import require_confinement
 from executor.git.submodule_dirs import Absorbed, absorbed
 from executor.sandbox.process import ProcessRunner
 
@@ -97,7 +98,7 @@ def plan_adoption(
     """
     check_places(paths, shared_dir)
     if submodules:
-        require_confinement(runner, paths.name)
+        require_confinement(runner, paths.name, "submodules_unconfined", "submodules")
     with directory(paths.work_tree) as tree:
         standing = look(tree, paths)
         if paths.local.is_dir() or read_journal(paths) is not None:
@@ -192,7 +193,7 @@ def _notes(
     if tree.st_mode & stat.S_ISVTX and us not in (0, tree.st_uid, owner):
         notes.append("the work tree is sticky: .git cannot be exchanged by another user than its owner.")
     if config.lfs or found.lfs:
-        notes.append("Git LFS was in use; its filters do not run here, so LFS files stay pointers (C20).")
+        notes.append("Git LFS was in use; unless the host allows it (allow_lfs), LFS files stay pointers here (C20).")
     if "modules" in found.top and not submodules:
         notes.append("git directories of submodules are left behind; submodules are not allowed here (C24).")
     if not remotes:

@@ -24,6 +24,8 @@ _STATE = re.compile(
 STATE_DIRECTORIES = ("rebase-merge", "rebase-apply", "sequencer")
 OBJECT = re.compile(r"objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})")
 PACK = re.compile(r"objects/pack/(pack-[0-9a-f]+)\.pack")
+LFS_OBJECT = re.compile(r"lfs/objects/([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})")
+_LFS_SCRATCH = re.compile(r"lfs/(?:tmp|cache|logs)/[^\n]+")
 _MADE_AGAIN = re.compile(r"objects/pack/pack-[0-9a-f]+\.(?:idx|rev)|packed-refs")
 _LEFT_OVER = re.compile(
     r".*\.lock|objects/(?:[0-9a-f]{2}|pack)/(?:tmp|\.tmp)[^/]*|index\.stash\.\d+|packed-refs\.new"
@@ -77,9 +79,11 @@ def without_idle_logs(contents: Contents, words: Sequence[str]) -> Contents:
     return replace(contents, files=kept)
 
 
-def is_expected(name: str) -> bool:
-    """Whether a file of this name may be there after a command, whatever is in it."""
+def is_expected(name: str, *, lfs: bool) -> bool:
+    """Whether a file of this name may be there after a command, whatever is in it; with `lfs` that of Git LFS too."""
     known = name in ("HEAD", "config", "index") or name.startswith("refs/") or is_carried(name)
+    if lfs and any(form.fullmatch(name) for form in (LFS_OBJECT, _LFS_SCRATCH)):
+        return True
     return known or any(form.fullmatch(name) for form in (OBJECT, PACK, _MADE_AGAIN, _LEFT_OVER))
 
 

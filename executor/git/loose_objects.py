@@ -1,4 +1,4 @@
-"""Whether a loose object file holds what its name says: git itself does not look when it reads one."""
+"""Whether a file holds what its name says, which is a hash: git itself does not look when it reads a loose object."""
 
 from __future__ import annotations
 
@@ -37,6 +37,12 @@ def is_true(file: int, object_id: str) -> bool:
     except (zlib.error, ValueError):
         return False
     return size == 0 and digest.hexdigest() == object_id
+
+
+def is_true_content(file: int, sha256: str) -> bool:
+    """Return whether the open file, read from its beginning, has this hash: Git LFS names content by it."""
+    with open(file, "rb", closefd=False) as content:
+        return hashlib.file_digest(content, "sha256").hexdigest() == sha256
 
 
 def _size(header: bytes) -> int:

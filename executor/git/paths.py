@@ -27,6 +27,15 @@ class RepositoryPaths:
         return self.local / "objects"
 
     @property
+    def lfs(self) -> Path:
+        """The store of Git LFS, where the host's owner allows that."""
+        return self.local / "lfs"
+
+    @property
+    def lfs_filter(self) -> Path:
+        return self.root / "lfs-filter"
+
+    @property
     def home(self) -> Path:
         """An empty directory: HOME, and the work tree of commands that have no business with the real one."""
         return self.root / "home"

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from executor.git.access import NETWORK_FILES, SSH_PROGRAM, RemoteAccess
+from executor.git.large_files import HTTPS_PORT, LFS_PROGRAM
 from executor.git.paths import RepositoryPaths
 from executor.git.remote_address import RemoteAddress
 from executor.policy.model import Contact
@@ -31,6 +33,19 @@ def work_tree_profile(paths: RepositoryPaths, metadata: Path) -> Profile:
     tree = paths.work_tree
     read = (paths.home, paths.empty_config, paths.objects)
     return Profile(contact=Contact.WRITE, read=read, write=(metadata, tree), execute=(), links=(tree,))
+
+
+def with_filter(profile: Profile, paths: RepositoryPaths) -> Profile:
+    """Return a local `profile` in which git may start Git LFS as a filter, and that may read its store."""
+    execute = (*profile.execute, LFS_PROGRAM, paths.lfs_filter)
+    return replace(profile, read=(*profile.read, paths.lfs_filter, paths.lfs), execute=execute)
+
+
+def with_large_files(profile: Profile, paths: RepositoryPaths) -> Profile:
+    """Return a remote `profile` in which Git LFS moves content between its store and its server."""
+    ports = tuple(dict.fromkeys((*profile.tcp_ports, HTTPS_PORT))) if profile.tcp_ports else ()
+    execute = (*profile.execute, LFS_PROGRAM)
+    return replace(profile, write=(*profile.write, paths.lfs), execute=execute, tcp_ports=ports)
 
 
 def transfer_profile(

@@ -6,19 +6,34 @@ Two host-owned git directories, neither of which an agent can write: `local.git`
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from executor.errors import Failed, Refused
+from executor.errors import Failed
 from executor.git.access import RemoteAccess, http_configuration, write_ssh_program
 from executor.git.command_dir import command_dir
 from executor.git.failures import failure, timeout
+from executor.git.large_files import (
+    FORMAT,
+    LOCAL_VARIABLES,
+    knows_format,
+    local_configuration,
+    require_lfs,
+    transfer_configuration,
+    write_filter,
+)
 from executor.git.paths import RepositoryPaths
-from executor.git.profiles import local_profile, transfer_profile, work_tree_profile
+from executor.git.profiles import (
+    local_profile,
+    transfer_profile,
+    with_filter,
+    with_large_files,
+    work_tree_profile,
+)
 from executor.git.remote_address import RemoteAddress
+from executor.git.requirements import GIT_PROGRAM, require_confinement, require_version
 from executor.git.safety import check_safe
 from executor.git.taking_over import take_over
 from executor.policy.model import Contact
@@ -28,8 +43,6 @@ from executor.sandbox.process import Completed, ProcessRunner
 
 __all__ = ["Deadlines", "Git", "RemoteAccess", "RepositoryPaths", "open_repository"]
 
-GIT_PROGRAM = Path("/usr/bin/git")
-OLDEST_GIT = (2, 34)  # the oldest that is tested with; 2.32 brought GIT_CONFIG_GLOBAL and unfollowed .gitattributes
 OUTPUT_LIMIT = 256 * 1024  # bytes of a stream that people read: head and tail are kept
 EXACT_LIMIT = (
     64 * 1024 * 1024
@@ -62,6 +75,7 @@ class Git:
 
     `cancel`, when set, ends the running process. `submodules` says that the owner of the host allows this
     repository to have gitlinks: git then looks into the nested repositories, which only the confinement makes safe.
+    `lfs` says that git may start Git LFS for the files that `.gitattributes` marks for it.
     """
 
     def __init__(
@@ -72,10 +86,12 @@ class Git:
         cancel: threading.Event | None = None,
         *,
         submodules: bool = False,
+        lfs: bool = False,
         deadlines: Deadlines | None = None,
     ) -> None:
         self.paths = paths
         self.submodules = submodules
+        self.lfs = lfs
         self.deadlines = deadlines or Deadlines()
         self.access = access or RemoteAccess()
         self._runner = runner
@@ -111,7 +127,7 @@ class Git:
         if contact is not Contact.WRITE:
             work_tree = self.paths.home if contact is Contact.NONE else self.paths.work_tree
             environment = self._environment(self.paths.local, work_tree, extra)
-            profile = local_profile(self.paths, contact)
+            profile = self._filtered(local_profile(self.paths, contact))
             done = self._run(args, environment, work_tree, profile, stdin, seconds, exact)
         elif "GIT_DIR" in extra:
             environment = self._environment(Path(extra["GIT_DIR"]), self.paths.work_tree, extra)
@@ -130,21 +146,25 @@ class Git:
         with command_dir(self.paths, args) as made:
             extra |= {"GIT_ALTERNATE_OBJECT_DIRECTORIES": str(self.paths.objects), "TMPDIR": str(made.tmp)}
             environment = self._environment(made.git_dir, self.paths.work_tree, extra)
-            profile = work_tree_profile(self.paths, self.paths.commands)
+            profile = self._filtered(work_tree_profile(self.paths, self.paths.commands))
             done = self._run(args, environment, self.paths.work_tree, profile, stdin, deadline, exact)
-            take_over(made, self.paths.local, args, lambda words, fed: self.local(words, stdin=fed))
+            take_over(made, self.paths.local, args, lambda words, fed: self.local(words, stdin=fed), lfs=self.lfs)
         named, real = (str(each).encode() for each in (made.git_dir, self.paths.local))
         return replace(done, stdout=done.stdout.replace(named, real), stderr=done.stderr.replace(named, real))
 
     def _environment(self, git_dir: Path, work_tree: Path, extra: Mapping[str, str]) -> dict[str, str]:
+        large = local_configuration(self.paths) if self.lfs else ()
         return git_environment(
             self._base,
             git_dir=git_dir,
             empty_config=self.paths.empty_config,
             work_tree=work_tree,
-            config=(*_CONFIG, ("core.bare", "false")),
-            extra=extra,
+            config=(*_CONFIG, ("core.bare", "false"), *large),
+            extra={**extra, **LOCAL_VARIABLES} if self.lfs else extra,
         )
+
+    def _filtered(self, profile: Profile) -> Profile:
+        return with_filter(profile, self.paths) if self.lfs else profile
 
     def transfer(
         self,
@@ -152,6 +172,7 @@ class Git:
         *,
         address: RemoteAddress | None = None,
         objects: bool = False,
+        large_files: bool = False,
         stdin: bytes = b"",
         deadline: float | None = None,
         exact: bool = False,
@@ -160,7 +181,8 @@ class Git:
         """Run `git args` on the transfer repository, where no work tree is visible, and return how it ended.
 
         Without an `address` there is no network, and the deadline is the one of local work. With `objects` new
-        objects go into the local repository's store. Raises as `local` does.
+        objects go into the local repository's store; with `large_files` Git LFS may be started, and uses its store
+        there. Raises as `local` does.
         """
         config = (*_CONFIG, ("core.bare", "true"))
         extra = dict(_VARIABLES)
@@ -172,6 +194,7 @@ class Git:
             if address.scheme == "ssh":
                 write_ssh_program(self.paths.ssh_program, self.access)
                 extra |= {"GIT_SSH": str(self.paths.ssh_program), "GIT_SSH_VARIANT": "ssh"}
+            config += transfer_configuration(self.paths, address) if large_files else ()
         environment = git_environment(
             self._base,
             git_dir=self.paths.transfer,
@@ -181,6 +204,8 @@ class Git:
             extra=extra,
         )
         profile = transfer_profile(self.paths, self.access, address, objects=objects)
+        if large_files:
+            profile = with_large_files(profile, self.paths)
         usual = self.deadlines.local if address is None else self.deadlines.network
         seconds = usual if deadline is None else deadline
         done = self._run(args, environment, self.paths.transfer, profile, stdin, seconds, exact)
@@ -217,32 +242,6 @@ class Git:
         return done
 
 
-_versions: dict[int, tuple[int, ...]] = {}  # by the program's modification time: an upgrade is seen without a restart
-
-
-def git_version(git: Git) -> tuple[int, ...]:
-    """Return the version of the git that is started, asking it once. Raises Refused("git_version")."""
-    changed = GIT_PROGRAM.stat().st_mtime_ns
-    if changed not in _versions:
-        said = git.local(["version"]).stdout
-        found = re.match(rb"git version (\d+)\.(\d+)(?:\.(\d+))?", said)
-        if found is None:
-            raise Refused("git_version", f"{GIT_PROGRAM} does not say its version: {said[:80]!r}.")
-        _versions[changed] = tuple(int(part) for part in found.groups() if part)
-    return _versions[changed]
-
-
-def require_confinement(runner: ProcessRunner, name: str) -> None:
-    """Raise Refused("submodules_unconfined") where the kernel cannot confine git, whatever else is allowed here."""
-    problem = runner.confinement.support.problem
-    if problem is not None:
-        raise Refused(
-            "submodules_unconfined",
-            f"{name!r} may have submodules, and only the kernel keeps git harmless inside them, but {problem}.",
-            "Use a kernel with Landlock, or take the submodules out and do not allow them.",
-        )
-
-
 def open_repository(
     paths: RepositoryPaths,
     runner: ProcessRunner,
@@ -251,24 +250,27 @@ def open_repository(
     *,
     shared_dir: Path | None = None,
     submodules: bool = False,
+    lfs: bool = False,
     deadlines: Deadlines | None = None,
 ) -> Git:
     """Return git for the repository at `paths`, having looked that it is safe to start it there.
 
     Raises Refused: `not_adopted`, `git_dir_writable` (by the agent: by mode, or because it lies in the work tree or
     in `shared_dir`), `repo_ownership` (C01), `work_tree_missing`, `work_tree_replaced`, `submodules_unconfined`,
-    `git_version`.
+    `lfs_unconfined`, `lfs_missing`, `git_version`.
     Starts no process but the first time, when it asks git for its version.
     """
     check_safe(paths, shared_dir)
     if submodules:
-        require_confinement(runner, paths.name)
-    git = Git(paths, runner, access, cancel, submodules=submodules, deadlines=deadlines)
-    version = git_version(git)
-    if version < OLDEST_GIT:
-        raise Refused(
-            "git_version",
-            f"git {'.'.join(map(str, version))} is too old to be run on a tree that an agent writes.",
-            f"Install git {'.'.join(map(str, OLDEST_GIT))} or newer on the host.",
-        )
+        require_confinement(runner, paths.name, "submodules_unconfined", "submodules")
+    if lfs:
+        require_confinement(runner, paths.name, "lfs_unconfined", "Git LFS")
+        require_lfs(paths.name)
+        write_filter(paths.lfs_filter)
+        paths.lfs.mkdir(mode=0o700, exist_ok=True)
+    git = Git(paths, runner, access, cancel, submodules=submodules, lfs=lfs, deadlines=deadlines)
+    require_version(git)
+    for directory, run in ((paths.local, git.local), (paths.transfer, git.transfer)) if lfs else ():
+        if not knows_format(directory):
+            run(["config", *FORMAT])
     return git

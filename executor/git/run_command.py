@@ -12,7 +12,8 @@ from executor.git.index_draft import draft_index
 from executor.git.lock_files import clear_stale_lock
 from executor.git.questions import index_tree, staged
 from executor.git.reports import fallen, listing, spoken, succeeded
-from executor.git.repository import Git, git_version
+from executor.git.repository import Git
+from executor.git.requirements import git_version
 from executor.git.scripts import refuse_scripts, without_shell
 from executor.git.verification import verify
 from executor.outcome import Outcome, State

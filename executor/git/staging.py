@@ -38,7 +38,7 @@ def add(git: Git, paths: Sequence[str]) -> Outcome:
 
 def lfs_warning(git: Git, paths: Sequence[str]) -> str:
     """Return a warning when some of `paths` are marked for Git LFS, which is not run here (C20); else ""."""
-    if not paths:
+    if not paths or git.lfs:
         return ""
     names = "".join(f"{path}\0" for path in paths).encode("utf-8", "surrogateescape")
     done = git.local(["check-attr", "--cached", "--stdin", "-z", "filter"], stdin=names, exact=True)

@@ -12,6 +12,7 @@ from pathlib import Path
 from executor.errors import Failed, Problem
 from executor.git.command_dir import CommandDir, contents_of, index_facts
 from executor.git.command_layout import (
+    LFS_OBJECT,
     OBJECT,
     PACK,
     STATE_DIRECTORIES,
@@ -23,21 +24,23 @@ from executor.git.command_layout import (
 )
 from executor.git.foreign_copy import Kind, directory, walk
 from executor.git.inner_files import LIST_BYTES, opened, read_inner, remove_if_empty, remove_inner, write_inner
-from executor.git.loose_objects import is_true
+from executor.git.loose_objects import is_true, is_true_content
 
 _SHOWN = 5
 _QUIET = ("-c", "core.logAllRefUpdates=false")  # the reflogs come from the command, with its own words
 Plumbing = Callable[[Sequence[str], bytes], object]  # runs git on the local repository; raises Failed
 
 
-def take_over(made: CommandDir, local: Path, words: Sequence[str], git: Plumbing) -> None:
+def take_over(made: CommandDir, local: Path, words: Sequence[str], git: Plumbing, *, lfs: bool = False) -> None:
     """Bring what a command with these `words` did in `made` into the git directory `local`.
 
+    With `lfs` the command may have stored content for Git LFS.
     Raises Failed("git_dir_tampered"), having taken nothing, where something is there that no such command makes, and
     Failed where git refuses a ref.
     """
-    names, after = _looked_at(made, words)
-    objects = [name for name in names if OBJECT.fullmatch(name)]
+    names, after = _looked_at(made, words, lfs)
+    objects = [name for name in names if OBJECT.fullmatch(name) or LFS_OBJECT.fullmatch(name)]
+    objects = [name for name in objects if not (local / name).exists()]
     packs = [name for name in names if PACK.fullmatch(name)]
     false = [name for name in objects if not _is_true(made.git_dir, name)]
     if false:
@@ -52,11 +55,13 @@ def take_over(made: CommandDir, local: Path, words: Sequence[str], git: Plumbing
         (made.git_dir / "index").rename(local / "index")
 
 
-def _looked_at(made: CommandDir, words: Sequence[str]) -> tuple[list[str], Contents]:
+def _looked_at(made: CommandDir, words: Sequence[str], lfs: bool) -> tuple[list[str], Contents]:
     """Return the names of the files that are there and their contents; raises Failed("git_dir_tampered")."""
     with directory(made.git_dir) as within:
         found = [(one.path, one.kind, one.links) for one in walk(within) if one.kind is not Kind.DIRECTORY]
-    odd = [name for name, kind, links in found if kind is not Kind.FILE or links != 1 or not is_expected(name)]
+    odd = [
+        name for name, kind, links in found if kind is not Kind.FILE or links != 1 or not is_expected(name, lfs=lfs)
+    ]
     if odd:
         raise _tampered(odd)
     try:
@@ -73,14 +78,15 @@ def _looked_at(made: CommandDir, words: Sequence[str]) -> tuple[list[str], Conte
 
 def _is_true(git_dir: Path, name: str) -> bool:
     with opened(git_dir, name) as file:
+        if file is not None and LFS_OBJECT.fullmatch(name):
+            return is_true_content(file, name.rpartition("/")[2])
         return file is not None and is_true(file, name.removeprefix("objects/").replace("/", ""))
 
 
 def _move_object(git_dir: Path, local: Path, name: str) -> None:
     target = local / name
-    if not target.exists():
-        target.parent.mkdir(mode=0o700, exist_ok=True)
-        (git_dir / name).rename(target)
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (git_dir / name).rename(target)
 
 
 def _take_pack(git_dir: Path, local: Path, name: str, git: Plumbing) -> None:

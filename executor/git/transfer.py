@@ -14,6 +14,7 @@ from pathlib import Path
 from executor.errors import Failed
 from executor.git.failures import failure
 from executor.git.inner_files import LIST_BYTES, read_inner, remove_inner, write_inner
+from executor.git.large_transfers import fetch_content, push_content
 from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
@@ -108,7 +109,9 @@ def fetch(
     if prune:
         arguments.append("--prune")
     git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True)
-    return _take_over(git, remote, prune=prune, move_tags=move_tags)
+    changes = _take_over(git, remote, prune=prune, move_tags=move_tags)
+    fetch_content(git, remote, address_of(git, remote), [change.new for change in changes])
+    return changes
 
 
 def fetch_into(git: Git, remote: str, source: str, destination: str, *, force: bool = False) -> RefChange | None:
@@ -166,6 +169,8 @@ def push(
     arguments += ["--dry-run"] * dry_run + ["--atomic"] * (atomic and len(updates) > 1)
     arguments += [f"--force-with-lease={update.ref}:{update.old or ''}" for update in updates]
     specs = [f"{update.new or ''}:{update.ref}" for update in updates]
+    if not dry_run:
+        push_content(git, remote, address_of(git, remote), [update.new for update in updates])
     done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote), check=False)
     results = parse_porcelain(text(done.stdout))
     for ref, (flag, summary) in results.items():

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from executor.errors import Problem, Refused
 from executor.git.questions import identity, remotes
-from executor.git.repository import GIT_PROGRAM, OLDEST_GIT, Git
+from executor.git.repository import Git
+from executor.git.requirements import GIT_PROGRAM, OLDEST_GIT
 from executor.git.transfer import address_of, ls_remote
 from executor.repositories import Repositories
 from executor.sandbox.confinement import Confinement

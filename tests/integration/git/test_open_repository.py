@@ -10,7 +10,7 @@ import pytest
 from repos import Adopted, adopted_repository, process_runner
 
 from executor.errors import Refused
-from executor.git import repository
+from executor.git import requirements
 from executor.git.repository import RepositoryPaths, open_repository
 
 pytestmark = pytest.mark.needs("git")
@@ -102,7 +102,7 @@ def test_a_link_above_the_work_tree_is_refused(repo: Adopted, tmp_path: Path) ->
 
 
 def test_a_git_that_is_too_old_is_refused(repo: Adopted, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(repository, "OLDEST_GIT", (99, 0))
+    monkeypatch.setattr(requirements, "OLDEST_GIT", (99, 0))
 
     refused = refusal(repo.paths)
 

@@ -197,6 +197,18 @@ def test_submodules_are_allowed_to_one_repository_at_a_time_and_it_is_said_what_
     ]
 
 
+def test_large_files_are_allowed_to_one_repository_at_a_time_and_it_is_said_what_that_widens(
+    places: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_ALLOW_LFS", "true")
+    toml = places / "gateway.toml"
+    toml.write_text(f'[[repositories]]\nname = "blog"\npath = "{places / "blog"}"\n')
+    monkeypatch.setenv("GATEWAY_CONFIG_FILE", str(toml))
+    loaded = settings.load()
+    assert [each.allow_lfs for each in loaded.served] == [True, False]
+    assert [choice.partition(":")[0] for choice in settings.unsafe_choices(loaded)] == ["Git LFS in shop"]
+
+
 def test_the_environment_counts_before_a_credential_before_the_env_file_before_toml(
     places: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -36,6 +36,7 @@ def test_every_setting_reaches_the_executor(configured: Path, monkeypatch: pytes
         "RETENTION_DAYS": "9",
         "RESCUE_DAYS": "10",
         "ALLOW_SUBMODULES": "true",
+        "ALLOW_LFS": "true",
         **{name: str(path) for name, path in files.items()},
     }
     for name, value in values.items():
@@ -50,6 +51,7 @@ def test_every_setting_reaches_the_executor(configured: Path, monkeypatch: pytes
     assert (config.shared_dir, config.state_dir) == (configured / "shared_dir", configured / "state_dir")
     assert (repository.name, repository.work_tree) == ("repo_dir", configured / "repo_dir")
     assert repository.submodules
+    assert repository.lfs
     access = repository.access
     assert {
         "SSH_KEY": access.ssh_key,

@@ -88,4 +88,4 @@ def test_head_says_what_git_writes_or_nothing_that_is_believed(text: str) -> Non
 )  # fmt: skip
 def test_names_that_would_redirect_git_are_neither_given_nor_expected(name: str) -> None:
     assert not is_carried(name)
-    assert not is_expected(name)
+    assert not is_expected(name, lfs=True)
