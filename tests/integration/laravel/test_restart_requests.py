@@ -1,0 +1,113 @@
+"""restart_queue from its flag to its result: through the gateway's executor, to real workers and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from app_on_host import told
+from laravel_app import LaravelApplication, laravel_app
+
+from executor.config import ExecutorConfig, RepositoryConfig
+from executor.dispatch import Dispatcher
+from executor.host_operations import HOST_LANE
+from executor.laravel.config import LaravelConfig, RestartBy
+from executor.policy.model import Operation, Policy
+from executor.record import approvals
+
+pytestmark = pytest.mark.needs("laravel")
+
+
+@contextmanager
+def executor(root: Path, laravel: LaravelConfig, policy: Policy | None = None) -> Iterator[Dispatcher]:
+    for name in ("shared", "state", "tree"):
+        (root / name).mkdir(exist_ok=True)
+    config = ExecutorConfig(
+        shared_dir=root / "shared",
+        state_dir=root / "state",
+        repositories=(RepositoryConfig("shop", root / "tree"),),
+        host="web-1",
+        policy=policy or Policy(),
+        laravel=laravel,
+    )
+    with closing(Dispatcher(config)) as dispatcher:
+        dispatcher.recover()
+        yield dispatcher
+
+
+def answered(root: Path, dispatcher: Dispatcher, body: str = "") -> dict[str, Any]:
+    """Raise the flag, let the host's lane run, and return the result as the agent reads it."""
+    (root / "shared/restart_queue.a1.flag").write_text(body)
+    dispatcher.take(settle=False)
+    while dispatcher.run_next(HOST_LANE):
+        pass
+    result: dict[str, Any] = json.loads((root / "shared/results/a1.json").read_text())
+    return result
+
+
+def test_a_flag_restarts_the_workers_and_its_result_tells_what_was_seen(
+    tmp_path: Path, app: LaravelApplication
+) -> None:
+    with executor(tmp_path, told(app)) as dispatcher, app.workers("emails") as workers:
+        before = workers.pids()
+        result = answered(tmp_path, dispatcher, "emails")
+        assert not before & workers.pids()
+    assert (result["state"], result["exit_code"], result["verified"]["effect"]) == ("succeeded", 0, True)
+    assert "1 worker started" in " ".join(result["verified"]["seen"])
+    assert str(app.directory) not in json.dumps(result)
+
+
+def test_f01_a_restart_that_had_no_effect_is_said_to_be_executed_and_not_verified(
+    tmp_path: Path, app: LaravelApplication
+) -> None:
+    with executor(tmp_path, told(app, verify_seconds=1.0)) as dispatcher:
+        result = answered(tmp_path, dispatcher)
+    assert (result["state"], result["verified"]["effect"]) == ("succeeded", False)
+    assert "no queue worker was seen" in result["verified"]["why"]
+
+
+def test_f03_workers_that_do_not_come_back_are_answered_as_gone(tmp_path: Path, app: LaravelApplication) -> None:
+    with (
+        executor(tmp_path, told(app, verify_seconds=2.0)) as dispatcher,
+        app.workers("emails", respawn=False),
+    ):
+        result = answered(tmp_path, dispatcher)
+    assert (result["state"], result["error"]["code"]) == ("failed", "workers_gone")
+
+
+@pytest.mark.parametrize(("cache", "code"), [("array", "restart_without_effect"), ("file", "app_not_ours")])
+def test_what_would_reach_nobody_or_is_not_safe_is_refused_with_the_way_out(
+    cache: str, code: str, tmp_path: Path
+) -> None:
+    app = laravel_app(tmp_path / "app", cache=cache)
+    config = told(app, *((tmp_path,) if code == "app_not_ours" else ()))
+    with executor(tmp_path, config) as dispatcher:
+        result = answered(tmp_path, dispatcher)
+    assert (result["state"], result["error"]["code"]) == ("refused", code)
+    assert "GATEWAY_QUEUE_RESTART" in result["error"]["hint"] or "systemctl:UNIT" in result["error"]["hint"]
+
+
+def test_f06_an_operator_who_is_asked_is_shown_the_command_and_whom_else_it_restarts(
+    tmp_path: Path, app: LaravelApplication
+) -> None:
+    asks = Policy(approve=frozenset({Operation.RESTART_QUEUE}))
+    with executor(tmp_path, replace(told(app), restart_by=RestartBy.HORIZON), asks) as dispatcher:
+        result = answered(tmp_path, dispatcher)
+        with dispatcher.store.reading() as view:
+            asked = approvals.latest_of(view, "a1")
+    assert result["state"] == "awaiting_approval"
+    assert asked is not None
+    shown = " ".join(asked.shown["depends_on"])
+    assert "php artisan horizon:terminate" in shown
+    assert "every plain worker that shares the application's cache" in shown
+
+
+def test_what_this_host_can_do_is_told_to_the_agent(tmp_path: Path, app: LaravelApplication) -> None:
+    with executor(tmp_path, told(app)):
+        told_of = json.loads((tmp_path / "shared/gateway.json").read_text())
+    assert told_of["operations"]["restart_queue"]["needs"] == "auto"
