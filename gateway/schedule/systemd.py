@@ -45,8 +45,11 @@ class Manager:
         if self._address is None:
             return
         while True:
-            self._beat(stuck())
-            self._tell(_line(status()))
+            try:
+                self._beat(stuck())
+                self._tell(_line(status()))
+            except Exception:  # noqa: BLE001 (nobody waits for this task, so nobody else would say it)
+                logger.exception("how the gateway is could not be said")
             await asyncio.sleep(self._watchdog / 2 if self._watchdog else QUIET_SECONDS)
 
     def _beat(self, stuck: Sequence[str]) -> None:

@@ -81,6 +81,23 @@ def test_e01_what_is_stuck_is_said_and_feeds_no_watchdog_until_it_gets_on_again(
         ]
 
 
+def test_a_status_that_cannot_be_told_keeps_no_sign_of_life_from_being_given(tmp_path: Path) -> None:
+    def broken() -> str:
+        raise RuntimeError("a bug")
+
+    async def scenario(end: socket.socket) -> list[list[str]]:
+        told = manager(str(tmp_path / "s"), WATCHDOG_USEC="20000")
+        task = asyncio.create_task(told.attend(broken, list))
+        try:
+            return [await asyncio.to_thread(heard, end) for _ in range(2)]
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    with listening(str(tmp_path / "s")) as end:
+        assert asyncio.run(scenario(end)) == [["WATCHDOG=1"], ["WATCHDOG=1"]]
+
+
 @pytest.mark.parametrize(
     "environment", [{}, {"WATCHDOG_USEC": "20000", "WATCHDOG_PID": "1"}, {"WATCHDOG_USEC": "soon"}]
 )
