@@ -44,6 +44,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "undo": ("repositories", "restore what was before a request"),
     "queue": ("queue", "how the queues are, and were within the last 24 h"),
     "audit": ("audit", "show, verify or export the audit log"),
+    "init": ("init", "set this host up: ask, write the settings, adopt, and check"),
     "doctor": ("check", "check the set-up, and say how to mend it"),
     "demo": ("check", "show it all on a throw-away repository"),
 }

@@ -35,7 +35,8 @@ def docker(settings: Settings) -> Iterator[Check]:
     try:
         containers = [container_of(each) for each in ask(path)] if os.access(path, os.R_OK | os.W_OK) else []
     except (OSError, ValueError, http.client.HTTPException) as error:
-        yield warn("containers", f"{path} does not answer: {str(error) or type(error).__name__}", "see that Docker runs")
+        what = f"{path} does not answer: {str(error) or type(error).__name__}"
+        yield warn("containers", what, "see that Docker runs")
         return
     yield from _containers(settings, path, containers)
 

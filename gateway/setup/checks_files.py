@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from executor.sandbox.confinement import Confinement
@@ -22,20 +22,19 @@ _SECONDS = 10.0
 
 def secret_files(settings: Settings) -> Iterator[Check]:
     """They are for the gateway's user alone; ssh refuses a key that others can read."""
-    named: list[tuple[str, Path | None]] = [
-        ("env file", env_file(os.environ)),
-        ("config file", config_file(os.environ)),
-    ]
-    for each in settings.served:
-        named += [(f"{each.name}: ssh key", each.ssh_key), (f"{each.name}: credentials", each.credential_file)]
-    for name, path in named:
+    files = {"env file": env_file(os.environ), "config file": config_file(os.environ)}
+    files |= {f"{each.name}: credentials": each.credential_file for each in settings.served}
+    for name, path in files.items():
         if path is not None:
-            yield from _secret(name, path)
+            yield from _secret(name, path, warn)
     for each in settings.served:
+        if each.ssh_key is not None:
+            yield from _secret(f"{each.name}: ssh key", each.ssh_key, fail)
         yield from _ssh(each)
 
 
-def _secret(name: str, path: Path) -> Iterator[Check]:
+def _secret(name: str, path: Path, say: Callable[..., Check]) -> Iterator[Check]:
+    """`say` is how bad it is when others can read it."""
     if not path.exists():
         yield fail(name, f"{path} is not there", "put it there, or correct the setting that names it")
         return
@@ -46,7 +45,7 @@ def _secret(name: str, path: Path) -> Iterator[Check]:
         yield fail(name, f"{mends.account()} cannot read {path}; it is {owner}'s", "give it to that user", command)
     elif mode & 0o077:
         command = mends.as_owner(path, "chmod", "600", path)
-        yield warn(name, f"{path} can be read by others (mode {mode:04o})", "close it", command)
+        yield say(name, f"{path} can be read by others (mode {mode:04o})", "close it", command)
     else:
         yield ok(name, f"{path} is the gateway's alone")
     for found in loose_ancestors(path):

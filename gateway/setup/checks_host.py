@@ -33,6 +33,10 @@ def user(_settings: Settings) -> Iterator[Check]:
         mend = "make a user for it, and run it as that one"
         yield fail("user", "the gateway would run as root", mend, mends.as_root(*_MAKE_USER))
     else:
+        if mends.account() == str(os.geteuid()):
+            what = f"uid {os.geteuid()} has no entry in the passwd database, without which ssh does not start"
+            yield warn("user", what, "make a user for it, and run it as that one", mends.as_root(*_MAKE_USER))
+            return
         home = os.environ.get("HOME", "") or "not set"
         yield ok("user", f"runs as {mends.account()} (uid {os.geteuid()}), not as root; HOME is {home}")
 
