@@ -25,14 +25,14 @@ SECONDS = 5  # for connecting, and for a query
 _JOBS = sa.table("jobs", *map(sa.column, ("queue", "reserved_at", "available_at", "created_at")))
 _FAILED = sa.table("failed_jobs", sa.column("queue"))
 # The driver of each kind of database that an extra brings along.
-_DRIVERS = {"postgresql": "psycopg", "postgres": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
+DRIVERS = {"postgresql": "psycopg", "postgres": "psycopg", "mysql": "pymysql", "mariadb": "pymysql"}
 _EXTRAS = {"psycopg": "postgresql", "pymysql": "mysql"}
 
 
 def count_in_database(source: SqlSource, queues: tuple[str, ...], now: float) -> Mapping[str, QueueCount]:
     """Return the counts by queue. Raises Unavailable where the database or its `jobs` table cannot be read."""
     with _connected(source.url) as connection:
-        rows = {row.queue: row for row in connection.execute(_counting(queues, now))}
+        rows = {row.queue: row for row in connection.execute(counting(queues, now))}
         try:
             failed: dict[str, int] | None = _failed(connection, queues)
             problem = ""
@@ -47,7 +47,8 @@ def count_failed(url: str, queues: tuple[str, ...]) -> Mapping[str, int]:
         return _failed(connection, queues)
 
 
-def _counting(queues: tuple[str, ...], now: float) -> sa.Select[Any]:
+def counting(queues: tuple[str, ...], now: float) -> sa.Select[Any]:
+    """Return the query: a row for each queue of which there are jobs (pure)."""
     free = _JOBS.c.reserved_at.is_(None)
     ready = sa.and_(free, _JOBS.c.available_at <= int(now))
     return (
@@ -107,9 +108,9 @@ def _address(url: str) -> URL:
     except SQLAlchemyError:
         raise ConfigError("queue_source", "that is no database URL of SQLAlchemy's form") from None
     kind, _, driver = address.drivername.partition("+")
-    if not driver and kind in _DRIVERS:
+    if not driver and kind in DRIVERS:
         kind = "postgresql" if kind == "postgres" else kind
-        address = address.set(drivername=f"{kind}+{_DRIVERS[kind]}")
+        address = address.set(drivername=f"{kind}+{DRIVERS[kind]}")
     if kind == "sqlite" and address.database:
         address = address.set(database=f"file:{quote(address.database)}", query={"mode": "ro", "uri": "true"})
     return address

@@ -190,3 +190,14 @@ def test_workers_are_listed_with_their_queues_and_only_those_of_the_application(
         assert 0 <= time.time() - found[0].started_at < 3600
         assert {worker.pid for worker in list_workers(None, runner)} > mine.pids()
     assert list_workers(LaravelApp(app.directory), runner) == ()
+
+
+@pytest.mark.needs("systemd-nspawn")
+def test_a_unit_that_cannot_be_restarted_fails_with_the_words_of_systemd_and_the_rule_that_is_missing(
+    app: LaravelApplication, runner: ProcessRunner
+) -> None:
+    asked = told(app, restart_by=RestartBy.SYSTEMCTL, restart_target="ops-gateway-test-no-such-unit.service")
+    outcome = restart(asked, runner)
+    assert outcome.error is not None
+    assert outcome.error.code == "restart_failed"
+    assert "polkit" in outcome.error.hint

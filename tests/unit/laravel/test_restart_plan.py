@@ -9,7 +9,6 @@ import pytest
 from executor.errors import Failed
 from executor.laravel.app_facts import AppFacts, read_answer
 from executor.laravel.config import LaravelApp, LaravelConfig, RestartBy, SqlSource
-from executor.laravel.counts_redis import created_at
 from executor.laravel.restart_plan import horizon_state, restart_argv, what_restarts
 from executor.laravel.workers import worker_of
 
@@ -87,24 +86,6 @@ def test_a_worker_is_php_whose_artisan_was_told_to_work(
     assert worker_of(argv) == found
 
 
-@pytest.mark.parametrize(
-    ("payload", "when"),
-    [
-        (b'{"uuid":"x","pushedAt":"1800000000.25"}', 1_800_000_000.25),
-        (b'{"uuid":"x","createdAt":1800000000}', 1_800_000_000.0),
-        (b'{"uuid":"x"}', None),
-        (b'{"pushedAt":"soon"}', None),
-        (b'{"pushedAt":NaN}', None),
-        (b'{"createdAt":-5}', None),
-        (b"[1]", None),
-        (b"\xff", None),
-        (b"[" * 100_000, None),
-    ],
-)
-def test_the_time_of_a_job_is_taken_from_its_payload_where_one_is_written(payload: bytes, when: float | None) -> None:
-    assert created_at(payload) == when
-
-
 def test_the_answer_of_the_application_is_found_among_notices() -> None:
     text = 'PHP Warning: x\n\n{"laravel":"8.83.26","cache":"file","signal":1800000000}\nDeprecated: y\n'
     assert read_answer(text) == AppFacts("8.83.26", "file", 1_800_000_000)
@@ -114,3 +95,9 @@ def test_the_answer_of_the_application_is_found_among_notices() -> None:
 def test_an_answer_that_is_none_is_a_failure(text: str) -> None:
     with pytest.raises(Failed):
         read_answer(text)
+
+
+def test_f09_the_page_for_operators_states_the_mechanism_with_its_source_and_what_a_long_job_needs() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs/queues.md").read_text()
+    for word in ("illuminate:queue:restart", "Illuminate/Queue/Worker.php", "stopwaitsecs", "retry_after"):
+        assert word in page
