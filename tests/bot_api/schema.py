@@ -57,6 +57,8 @@ def _decoded(path: str, spec: Mapping[str, Any], text: str, files: Collection[st
 
 def _check(path: str, spec: Mapping[str, Any], value: Any) -> None:
     kinds = spec["type"].split(" or ")
+    if len(kinds) > 1 and isinstance(value, dict):  # of several, the one that has all it needs
+        kinds = [kind for kind in kinds if all(name in value for name in _required(kind))]
     if not any(_is(path, kind, value) for kind in kinds):
         raise BadCall(f"{path} is no {spec['type']}")
     limit = _LIMIT.match(spec.get("limit", ""))
@@ -86,6 +88,10 @@ def _is(path: str, kind: str, value: Any) -> bool:
     if kind == "Integer":
         return isinstance(value, int) and not isinstance(value, bool)
     return isinstance(value, {"String": str, "Boolean": bool}.get(kind, ()))
+
+
+def _required(kind: str) -> list[str]:
+    return [name for name, spec in _TYPES.get(kind, {}).items() if spec["required"]]
 
 
 def _complete(path: str, known: Mapping[str, Mapping[str, Any]], values: Mapping[str, Any]) -> None:
