@@ -41,7 +41,7 @@ def vote(place: Place, result: VoteResult) -> str:
         case VoteKind.DENIED:
             return "Denied. The agent is told why, and not to retry."
         case VoteKind.ALREADY_VOTED:
-            return f"You have voted on this already. {_more(approval, result.approvers)}"
+            return f"You have said yes already. {_more(approval, result.approvers)}"
         case VoteKind.ALREADY_DECIDED:
             return _already(place, approval)
         case VoteKind.EXPIRED:

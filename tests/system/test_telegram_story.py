@@ -82,7 +82,7 @@ def test_two_operators_must_agree_where_the_host_says_so(host: ServedHost, chat:
         card = chat.card("tag-1", "2 operators must say yes")
         assert "1 more operator must say yes" in (chat.tap(chat.ann, card, APPROVE).answer or "")
         chat.card("tag-1", "Yes from @ann")
-        assert "You have voted on this already" in chat.tap_again(chat.ann, card, APPROVE)
+        assert "You have said yes already" in chat.tap_again(chat.ann, card, APPROVE)
         assert host.result("tag-1")["state"] == "awaiting_approval"
         chat.tap(chat.bob, card, APPROVE)
         host.in_state("tag-1", "succeeded")

@@ -46,19 +46,21 @@ class Scene:
         self.delivery: Delivery | None = None
         self.notifier: Notifier | None = None
 
-    def ask(self, name: str, *, minutes: float = 60.0, argv: tuple[str, ...] = ()) -> None:
+    def ask(self, name: str, *, minutes: float = 60.0, argv: tuple[str, ...] = (), quorum: int = 1) -> None:
         """A request comes in that operators must be asked about."""
         argv = argv or ("git", "tag", name)
         with self.desk.store.transaction() as tx:
             requests.insert_one(tx, replace(self._new(name, State.AWAITING_APPROVAL), argv=argv))
-            self._round(tx, name, DIGEST, minutes, argv)
+            self._round(tx, name, DIGEST, minutes, argv, quorum)
 
     def ask_again(self, name: str, digest: str) -> None:
         """The next round of asking about a request."""
         with self.desk.store.transaction() as tx:
-            self._round(tx, name, digest, 60.0, ("git", "tag", name))
+            self._round(tx, name, digest, 60.0, ("git", "tag", name), 1)
 
-    def _round(self, tx: Transaction, name: str, digest: str, minutes: float, argv: tuple[str, ...]) -> None:
+    def _round(
+        self, tx: Transaction, name: str, digest: str, minutes: float, argv: tuple[str, ...], quorum: int
+    ) -> None:
         shown = {"argv": list(argv), "depends_on": ["HEAD: " + "a" * 40]}
         approvals.create(
             tx,
@@ -66,7 +68,7 @@ class Scene:
             digest=digest,
             risk=RiskClass.CHANGE,
             reasons=["creates a tag"],
-            quorum=1,
+            quorum=quorum,
             shown=tx.redactor.redact_data(shown),
             expires_at=timestamp(datetime.now(UTC) + timedelta(minutes=minutes)),
         )

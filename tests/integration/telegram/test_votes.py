@@ -97,6 +97,18 @@ def test_a31_a_command_that_is_stored_masked_offers_no_yes_by_button_nor_by_name
         approve_by_name(world)
 
 
+def test_who_has_said_yes_can_still_press_no_while_others_must_agree(world: Scene, clock: SwiftClock) -> None:
+    world.ask("tag-1", quorum=2)
+    follow(world, clock)
+    yes, no = button(world, APPROVE), button(world, "🚫 Deny")
+    assert "1 more operator must say yes" in press(world, yes).note
+    assert "You have said yes already" in press(world, yes).note
+    press(world, no)
+    follow(world, clock)
+    assert press(world, button(world, "Not needed")).note == "Denied: this is not needed"
+    assert state(world, "tag-1.1") is ApprovalState.DENIED
+
+
 def test_a_yes_during_a_freeze_is_held_back_and_the_request_still_waits(world: Scene, clock: SwiftClock) -> None:
     world.ask("tag-1")
     follow(world, clock)
