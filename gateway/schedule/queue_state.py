@@ -98,6 +98,7 @@ class QueueState:
     unknowns: int = 0  # looks in a row without a count
     knowns: int = 0  # looks in a row with one
     unknown_told: bool = False
+    seen: bool = False  # that there is a queue of that name: an empty one may leave no trace
     absent_told: bool = False
     open: bool = False
     story: str = ""

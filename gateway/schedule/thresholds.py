@@ -85,9 +85,10 @@ def _looked_at(
     if queue.unknown_told and queue.knowns >= rules.clears:
         queue = replace(queue, unknown_told=False)
         acts.append(Act(Kind.KNOWN, count.queue, state.outage, data=_counted(count)))
-    if not count.existed and not queue.absent_told:
+    queue = replace(queue, seen=queue.seen or count.existed)
+    if not queue.seen and not queue.absent_told:
         queue = replace(queue, absent_told=True)
-        acts.append(Act(Kind.ABSENT, count.queue, _story("absent", count.queue, facts.now), loud=True))
+        acts.append(Act(Kind.ABSENT, count.queue, _story("absent", "", facts.now)))
     breach, clear = is_breach(count, rules), not _beyond(count, rules, rules.clear_share)
     queue = replace(queue, breaches=queue.breaches + 1 if breach else 0, clears=queue.clears + 1 if clear else 0)
     if queue.open:
@@ -123,6 +124,7 @@ def _opened(queue: QueueState, count: QueueCount, facts: Facts) -> tuple[QueueSt
         breaches=queue.breaches,
         knowns=queue.knowns,
         unknown_told=queue.unknown_told,
+        seen=queue.seen,
         absent_told=queue.absent_told,
         cried_at=queue.cried_at,
     )

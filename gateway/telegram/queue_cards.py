@@ -47,7 +47,7 @@ def story_card(place: Place, story: QueueStory) -> Card:
         raise ValueError("a story without events")
     first = story.events[0]
     if first.kind == Kind.ABSENT:
-        return _absent(place, first)
+        return _absent(place, story.events)
     if first.kind in (Kind.UNKNOWN, Kind.KNOWN):
         return _outage(place, story.events)
     return _congestion(place, story)
@@ -188,10 +188,11 @@ def _outage(place: Place, events: Sequence[Event]) -> Card:
     return card_of([Block((words.heading("❓", "Cannot count", what, second),)), Block(tuple(lines))])
 
 
-def _absent(place: Place, event: Event) -> Card:
+def _absent(place: Place, events: Sequence[Event]) -> Card:
     second = say("{} · nothing of that name is there, which may be right or a wrong setting", words.where(place, ""))
-    hint = "No job was ever put on it, or a setting is wrong: GATEWAY_QUEUE_NAMES or GATEWAY_QUEUE_REDIS_PREFIX."
-    heading = words.heading("❓", "Never seen", _queue(place, event.data), second)
+    hint = "No job was put on it so far, or a setting is wrong: GATEWAY_QUEUE_NAMES or GATEWAY_QUEUE_REDIS_PREFIX."
+    what = join((_queue(place, event.data) for event in events), ", ")
+    heading = words.heading("❓", "Never seen", what, second)
     return card_of([Block((heading,)), Block((place.pen.prose(hint),))])
 
 

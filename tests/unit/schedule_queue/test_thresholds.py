@@ -219,6 +219,13 @@ def test_f08_a_queue_that_never_existed_is_told_once() -> None:
     assert [(act.kind, act.queue) for act in acts] == [(Kind.ABSENT, "emails")]
 
 
+def test_a_queue_that_was_there_and_is_empty_now_was_not_never_there() -> None:
+    watch = Watch()
+    watch.look(count(3))
+
+    assert watch.look(count(0, existed=False)) == []
+
+
 def test_two_congested_queues_are_one_restart() -> None:
     watch = Watch()
     for _ in range(3):

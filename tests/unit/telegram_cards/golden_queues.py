@@ -155,5 +155,5 @@ QUEUE_CARDS: dict[str, Callable[[], Card]] = {
         replace(report(), congested_since={}, open_now=False, restarts=()),
         "No picture: pictures need matplotlib, which is not installed. pip install 'ops-gateway[charts]'",
     ),
-    "queue-never-seen": lambda: story(told("never_existed", 1, loud=True)),
+    "queue-never-seen": lambda: story(told("never_existed", 1), told("never_existed", 1, queue="pdf")),
 }

@@ -1,0 +1,179 @@
+"""A Laravel application gets into trouble with its queues: what the real process does, and what the chat shows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+import pytest
+from bot_api import Shown
+from served_host import ServedHost, until
+from shop_queues import PATIENCE, shop_in_redis, shop_in_sqlite
+from telegram_chat import OpsChat, ops_chat
+
+pytestmark = [
+    pytest.mark.needs("git", "landlock", "http-backend", "laravel", "redis"),
+    pytest.mark.slow,
+    pytest.mark.timeout(420),
+]
+
+
+@pytest.fixture
+def chat(host: ServedHost) -> Iterator[OpsChat]:
+    with ops_chat(host) as chat:
+        yield chat
+
+
+def shows(chat: OpsChat, *parts: str) -> Shown:
+    """Wait, for as long as PHP may take, for a message that holds all these parts."""
+    try:
+        until(lambda: chat.messages(*parts), f"a message with {parts}", PATIENCE)
+    except AssertionError as error:
+        error.add_note("\n---\n".join(chat.texts()))
+        raise
+    return chat.messages(*parts)[-1]
+
+
+def queue_events(host: ServedHost) -> list[dict[str, object]]:
+    return [event for event in host.events() if str(event["kind"]).startswith("queue.")]
+
+
+def kinds(host: ServedHost) -> list[str]:
+    return [str(event["kind"]).removeprefix("queue.") for event in queue_events(host)]
+
+
+def test_a_congestion_is_seen_restarted_and_drained_and_all_of_it_is_one_message(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    with shop_in_redis(host) as shop:
+        shop.app.push("emails", count=60, seconds=0.5)
+        with shop.app.workers("emails") as workers:
+            before = workers.pids()
+            with host.running():
+                shows(chat, "emails", "🚦 Congested:")
+                shows(chat, "emails", "✅ Restarted, verified", "1 worker started")
+                card = shows(chat, "✅ All clear: emails", "after 1 restart")
+                assert workers.pids().isdisjoint(before)
+                chat.ann.says(chat.group, "/queue")
+                numbers = shows(chat, "Queues", "emails", "counted now")
+                until(lambda: pictures(chat), "the picture of the last day", PATIENCE)
+            until(lambda: len(shop.app.done()) == 60, "every job is done", PATIENCE)
+        assert len(chat.messages("Congested:")) == 1
+        assert pictures(chat)[0].reply_to == numbers.message_id
+        assert not card.silent
+        assert [kind for kind in kinds(host) if kind != "draining"] == ["congested", "restart_asked", "all_clear"]
+        (request,) = {event["data"]["request"] for event in queue_events(host) if "request" in event["data"]}  # type: ignore[index, operator]
+        assert host.result(str(request))["verified"]["effect"] is True
+        assert "the queue monitor" in host.ok("why", str(request))
+        assert host.ok("audit", "verify")
+
+        told = json.loads(host.ok("queue", "--json"))
+        assert told["queues"]["emails"]["pending"] == 0
+        assert len(told["restarts"]) == 1
+        text = host.ok("queue")
+        assert "▲" in text
+        assert all(len(line) <= 80 for line in text.splitlines())
+        host.ok("queue", "--chart", str(host.root / "day.png"))
+        assert (host.root / "day.png").read_bytes().startswith(b"\x89PNG")
+
+
+def pictures(chat: OpsChat) -> list[Shown]:
+    with chat.api.lock:
+        return [message for message in chat.group.from_bot() if message.photo is not None]
+
+
+def test_f01_without_any_worker_a_restart_proves_nothing_and_somebody_is_called(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=20)
+    with host.running(GATEWAY_QUEUE_RESTART_VERIFY_SECONDS="3"):
+        shows(chat, "🆘 Still congested: emails", "not seen to take effect", "No job is being worked on")
+        shows(chat, "🆘 Still congested: emails", "no queue worker was seen")
+        with shop.app.workers("emails"):
+            shows(chat, "✅ All clear: emails", "🚦 Congested:")
+            shows(chat, "✅ All clear: emails", "at worst 20 pending")
+    assert kinds(host).count("restart_asked") == 1
+
+
+def test_f03_workers_that_nobody_starts_again_call_somebody_once(host: ServedHost, chat: OpsChat) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=40, seconds=60.0, delay=0)
+    with shop.app.workers("reports", respawn=False), host.running(GATEWAY_QUEUE_RESTART_VERIFY_SECONDS="5"):
+        shows(chat, "🆘 Still congested: emails", "nobody started them again")
+        until(lambda: "restart_trouble" in kinds(host), "the trouble in the audit log", PATIENCE)
+    assert len(chat.messages("🆘 Still congested: emails", "Look at")) == 1
+    assert kinds(host).count("restart_asked") == 1
+
+
+def test_jobs_that_fail_each_time_are_counted_and_are_no_reason_to_restart(host: ServedHost, chat: OpsChat) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=5, kind="poison")
+    with shop.app.workers("emails"), host.running():
+
+        def failed() -> bool:
+            told = json.loads(host.cli("queue", "--json").stdout)["queues"]["emails"]
+            return (told["pending"], told["failed"]) == (0, 5)
+
+        until(failed, "every poisoned job has failed", PATIENCE)
+        chat.ann.says(chat.group, "/queue")
+        shows(chat, "emails", "5 failed")
+    assert kinds(host) == []
+
+
+def test_outside_business_hours_it_is_told_and_nothing_is_restarted(host: ServedHost, chat: OpsChat) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=20)
+    with host.running(GATEWAY_QUEUE_HOURS="never"):
+        shows(chat, "🚦 Queue congested: emails", "Outside business hours")
+        with shop.app.workers("emails"):
+            shows(chat, "✅ All clear: emails", "by itself")
+    assert kinds(host) == ["congested", "all_clear"]
+
+
+def test_with_redis_away_nothing_is_known_and_nothing_is_restarted(host: ServedHost, chat: OpsChat) -> None:
+    with shop_in_redis(host) as shop, host.running():
+        shop.app.push("emails", count=3)
+        assert shop.redis is not None
+        shop.redis.stop()
+        shows(chat, "❓ Cannot count: emails")
+        assert host.cli("queue").returncode == 1
+        host.raise_flag("git_status.still.flag")
+        assert host.in_state("still", "succeeded")
+        shop.redis.start()
+        shows(chat, "✅ Counted again: emails")
+    assert [kind for kind in kinds(host) if kind != "never_existed"] == ["count_unknown", "count_known"]
+
+
+def test_f08_under_a_wrong_prefix_nothing_is_known_and_the_setting_is_named(host: ServedHost, chat: OpsChat) -> None:
+    with shop_in_redis(host) as shop:
+        shop.app.push("emails", count=30)
+        with host.running(GATEWAY_QUEUE_REDIS_PREFIX="laravel_database_"):
+            shows(chat, "❓ Cannot count: emails", "GATEWAY_QUEUE_REDIS_PREFIX", "shop_database_")
+    assert kinds(host) == ["count_unknown"]
+
+
+def test_f08_a_queue_that_was_never_there_is_told_once(host: ServedHost, chat: OpsChat) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=1)
+    with host.running(GATEWAY_QUEUE_NAMES="emails,emials"):
+        shows(chat, "❓ Never seen: emials", "GATEWAY_QUEUE_NAMES")
+    with host.running(GATEWAY_QUEUE_NAMES="emails,emials"):
+        until(lambda: len(chat.messages("Started")) == 2, "the second start is told", PATIENCE)
+        until(lambda: host.ok("queue", "--json"), "the queues are counted", PATIENCE)
+    assert kinds(host) == ["never_existed"]
+
+
+def test_delayed_jobs_alone_are_no_congestion(host: ServedHost, chat: OpsChat) -> None:
+    shop = shop_in_sqlite(host)
+    shop.app.push("emails", count=30, delay=3600)
+    with host.running():
+
+        def looked_often() -> bool:
+            found = json.loads(host.cli("queue", "--json").stdout)
+            return found["queues"]["emails"]["delayed"] == 30 and found["monitor_looked_at"] is not None
+
+        until(looked_often, "the monitor has looked", PATIENCE)
+        chat.ann.says(chat.group, "/queue")
+        shows(chat, "emails", "0 pending", "30 delayed")
+    assert kinds(host) == []
