@@ -35,9 +35,9 @@ class OpsChat:
         }
 
     def polls(self) -> bool:
-        """Whether the bot has asked for updates."""
+        """Whether the bot has asked for updates; a poll that has nothing to tell is a call only when it ends."""
         with self.api.lock:
-            return any(call.method == "getUpdates" for call in self.api.calls)
+            return self.api.world.heard is not None or any(call.method == "getUpdates" for call in self.api.calls)
 
     def messages(self, *parts: str) -> list[Shown]:
         """Return the bot's messages that hold all these parts, oldest first."""
