@@ -29,6 +29,8 @@ def capability_report(config: ExecutorConfig, store: Store, troubles: Mapping[st
 
 def _needs(config: ExecutorConfig, operation: Operation) -> OperationView:
     body = OPERATIONS[operation].body
+    if operation is Operation.RESTART_QUEUE and config.laravel is not None:
+        body = f"one of {', '.join(config.laravel.queues)}, or nothing for all"
     if operation in config.not_configured:
         return OperationView(needs=Needs.REFUSED, why="this host is not set up for it", body=body)
     if operation in config.policy.approve:

@@ -2,6 +2,9 @@
 
 The order of things is that of `running`: what changes something is recorded as running before it begins, what only
 reads is recorded once, at its end. There is no git here, and so nothing to preserve and no work tree to hang in.
+
+A restart may take minutes. So what only reads goes first, and requests that ask the same share one run: it begins
+after all of them had come, so it answers each, and a thousand flags are one restart.
 """
 
 from __future__ import annotations
@@ -25,6 +28,8 @@ from executor.recording import begin, bug, end, not_begun, restored, whole
 
 log = logging.getLogger(__name__)
 
+_AT_ONCE = 1000  # requests that are looked at for equal ones
+
 
 class HostLane:
     """Works off the queue of the host's own operations; one thread."""
@@ -44,7 +49,7 @@ class HostLane:
         self._asking = asking
         self._operations = operations
         self._answers = answers
-        self._unrecorded: tuple[str, Outcome] | None = None  # the request that ended, and how
+        self._unrecorded: tuple[list[RequestRow], Outcome] | None = None  # the requests that ended, and how
 
     def run_next(self) -> bool:
         """Run the request that comes next, or put it to operators; return False when there is none.
@@ -54,12 +59,12 @@ class HostLane:
         if self._unrecorded is not None:
             self._end(*self._unrecorded)
         with self._store.reading() as view:
-            rows = requests.next_due(view, HOST_LANE)
+            rows = requests.next_due(view, HOST_LANE, _AT_ONCE)
         if not rows:
             return False
-        row = rows[0]
+        row = next((each for each in rows if _seems_to_read(each)), rows[0])
         try:
-            self._work_on(row)
+            self._work_on(row, rows)
         except (Refused, Failed) as problem:
             self._stop_before_start(row, problem)
         except Problem:
@@ -69,7 +74,7 @@ class HostLane:
             self._stop_before_start(row, bug("nothing was run"))
         return True
 
-    def _work_on(self, row: RequestRow) -> None:
+    def _work_on(self, row: RequestRow, rows: list[RequestRow]) -> None:
         request = restored(row)
         decision = decide(request, self._config.policy, self._facts.for_batch().facts(request))
         if isinstance(decision, Refuse):
@@ -78,18 +83,30 @@ class HostLane:
             binding = self._operations.binding(request, decision.argv)
             if not self._asking.approved_for_host(row, request, decision, binding):
                 return  # operators have been asked, or asked again
-        elif only_reads(request.operation):
-            outcome = self._outcome(row, request)
-            with self._store.transaction() as tx:
-                recorded = whole(tx, row, outcome)
-            self._answers.publish_row(recorded, files=outcome.files)
+            self._run(row, request, [row])
             return
-        with self._store.transaction() as tx:
-            begin(tx, row)
-        self._answers.publish(row.id)
+        alike = [row, *(each for each in rows if each is not row and _asks_for(each, request))]
+        if only_reads(request.operation):
+            self._read(row, request, alike)
+        else:
+            self._run(row, request, alike)
+
+    def _read(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
         outcome = self._outcome(row, request)
-        self._unrecorded = (row.id, outcome)
-        self._end(row.id, outcome)
+        with self._store.transaction() as tx:
+            recorded = [whole(tx, each, outcome) for each in alike]
+        for each in recorded:
+            self._answers.publish_row(each, files=outcome.files if each is recorded[-1] else None)
+
+    def _run(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
+        with self._store.transaction() as tx:
+            for each in alike:
+                begin(tx, each)
+        for each in alike:
+            self._answers.publish(each.id)
+        outcome = self._outcome(row, request)
+        self._unrecorded = (alike, outcome)
+        self._end(alike, outcome)
 
     def _outcome(self, row: RequestRow, request: Request) -> Outcome:
         try:
@@ -100,13 +117,29 @@ class HostLane:
             log.exception("the request %s met a bug", row.id)
             return Outcome(State.FAILED, argv=row.argv, error=bug("what was done is not known"))
 
-    def _end(self, request_id: str, outcome: Outcome) -> None:
+    def _end(self, rows: list[RequestRow], outcome: Outcome) -> None:
         with self._store.transaction() as tx:
-            end(tx, request_id, outcome)
+            for row in rows:
+                end(tx, row.id, outcome)
         self._unrecorded = None
-        self._answers.publish(request_id, files=outcome.files)
+        for row in rows:
+            self._answers.publish(row.id, files=outcome.files)
 
     def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
         with self._store.transaction() as tx:
             not_begun(tx, row, problem)
         self._answers.publish(row.id)
+
+
+def _seems_to_read(row: RequestRow) -> bool:
+    return row.operation is not None and only_reads(row.operation)
+
+
+def _asks_for(row: RequestRow, request: Request) -> bool:
+    """Whether a request that waits to be run asks for the same as `request`."""
+    if row.state is not State.QUEUED or row.operation is not request.operation:
+        return False
+    try:
+        return restored(row).params == request.params
+    except Refused:
+        return False  # it is met again, and answered, when its turn comes

@@ -19,7 +19,7 @@ def count_queues(config: LaravelConfig, runner: ProcessRunner, now: datetime) ->
     """Return how each configured queue stands; `now` is an aware datetime, by the host's clock.
 
     Never raises: a source that cannot be reached leaves every count unknown, with the reason. Takes as long as the
-    time-outs of the source let it, some 30 s at most.
+    time-outs of the source let it, less than a minute.
     """
     try:
         counts = _counted(config, runner, now.timestamp())

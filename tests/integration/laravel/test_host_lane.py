@@ -163,3 +163,64 @@ def test_a_health_check_needs_no_repository_that_can_be_served(tmp_path: Path) -
         done = raised(tmp_path, dispatcher, "health_check.h1.flag")
     assert (done.state, done.repo) == (State.SUCCEEDED, HOST_LANE)
     assert "remote shop" in (done.result or {})["verified"]["bad"]
+
+
+def test_a_thousand_flags_that_ask_the_same_are_one_restart_that_answers_each(tmp_path: Path) -> None:
+    runs: list[str | None] = []
+
+    def count(_request_id: str, request: Request) -> Outcome:
+        assert isinstance(request.params, QueueParams)
+        runs.append(request.params.queue)
+        return Outcome(State.SUCCEEDED)
+
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(count))
+        for number in range(30):
+            (tmp_path / f"shared/restart_queue.all-{number}.flag").touch()
+        (tmp_path / "shared/restart_queue.mail.flag").write_text("emails")
+        dispatcher.take(settle=False)
+        while dispatcher.run_next(HOST_LANE):
+            pass
+        states = {row(dispatcher, f"all-{number}").state for number in range(30)}
+        answers = len(list((tmp_path / "shared/results").glob("all-*.json")))
+    assert sorted(runs, key=str) == [None, "emails"]
+    assert (states, answers) == ({State.SUCCEEDED}, 30)
+
+
+def test_a_health_check_does_not_wait_behind_restarts_that_came_before_it(tmp_path: Path) -> None:
+    order: list[str] = []
+
+    def note(_request_id: str, request: Request) -> Outcome:
+        order.append(str(request.operation))
+        return Outcome(State.SUCCEEDED)
+
+    with executor(tmp_path) as dispatcher:
+        for operation in (RESTART, Operation.HEALTH_CHECK):
+            dispatcher.host_operations.register(operation, HostOperation(note))
+        for name in ("restart_queue.r1.flag", "restart_queue.r2.flag", "health_check.h1.flag"):
+            (tmp_path / "shared" / name).touch()
+            dispatcher.take(settle=False)
+        while dispatcher.run_next(HOST_LANE):
+            pass
+    assert order == ["health_check", "restart_queue"]
+
+
+def test_after_a_crash_a_restart_is_interrupted_and_a_health_check_simply_runs(tmp_path: Path) -> None:
+    def die(_request_id: str, _request: Request) -> Outcome:
+        raise SystemExit  # nothing catches it, as nothing catches a kill
+
+    with executor(tmp_path) as dispatcher:
+        for operation in (RESTART, Operation.HEALTH_CHECK):
+            dispatcher.host_operations.register(operation, HostOperation(die))
+        for name in ("restart_queue.r1.flag", "health_check.h1.flag"):
+            (tmp_path / "shared" / name).touch()
+            dispatcher.take(settle=False)
+            with pytest.raises(SystemExit):
+                dispatcher.run_next(HOST_LANE)
+    with executor(tmp_path) as dispatcher:
+        ran = HostOperation(lambda _id, _request: Outcome(State.SUCCEEDED))
+        dispatcher.host_operations.register(Operation.HEALTH_CHECK, ran)
+        while dispatcher.run_next(HOST_LANE):
+            pass
+        assert row(dispatcher, "r1").state is State.INTERRUPTED
+        assert row(dispatcher, "h1").state is State.SUCCEEDED

@@ -111,3 +111,4 @@ def test_what_this_host_can_do_is_told_to_the_agent(tmp_path: Path, app: Laravel
     with executor(tmp_path, told(app)):
         told_of = json.loads((tmp_path / "shared/gateway.json").read_text())
     assert told_of["operations"]["restart_queue"]["needs"] == "auto"
+    assert told_of["operations"]["restart_queue"]["body"] == "one of emails, reports, or nothing for all"
