@@ -16,7 +16,7 @@ from programs import until
 from remotes import ssh_remote
 from repos import BRANCH, bare_remote, plain_git, work_tree
 
-pytestmark = pytest.mark.needs("git", "landlock", "systemd-nspawn", "sshd")
+pytestmark = [pytest.mark.needs("git", "landlock", "systemd-nspawn", "sshd"), pytest.mark.timeout(600)]
 
 SOON = "WatchdogSec=5\nRestartSec=1"  # a machine that waits less than one that nobody waits for
 
@@ -32,7 +32,7 @@ class Remote:
 
 
 @contextmanager
-def serving(tmp_path: Path, drop_in: str = SOON) -> Iterator[tuple[BootedHost, Remote]]:
+def serving(tmp_path: Path, drop_in: str = "") -> Iterator[tuple[BootedHost, Remote]]:
     """A machine with the service installed and a repository adopted whose remote is reached by ssh, not started yet.
 
     Key and host key are credentials of the service, so on disk only root can read them.
@@ -102,7 +102,7 @@ def deepest_filters(machine: BootedHost, process: int) -> int:
 
 
 def test_e01_a_wedged_process_is_killed_by_the_watchdog_and_comes_back_with_nothing_lost(tmp_path: Path) -> None:
-    with serving(tmp_path) as (machine, _remote):
+    with serving(tmp_path, SOON) as (machine, _remote):
         first = machine.start()
         machine.raise_flag("git_cmd.tag.flag", "git tag v1")
         machine.in_state("tag", "awaiting_approval")
@@ -121,7 +121,7 @@ def test_e01_a_wedged_process_is_killed_by_the_watchdog_and_comes_back_with_noth
 
 
 def test_e05_stopped_in_the_middle_of_a_push_it_lets_the_push_end_longer_than_the_unit_would(tmp_path: Path) -> None:
-    with serving(tmp_path, f"{SOON}\nTimeoutStopSec=1") as (machine, remote), held_pushes(remote.bare) as pushes:
+    with serving(tmp_path, "TimeoutStopSec=1") as (machine, remote), held_pushes(remote.bare) as pushes:
         machine.start()
         change(machine, "two")
         machine.raise_flag("git_push.p1.flag", BRANCH)
