@@ -7,8 +7,11 @@ with the database's. Only reads, and SQLite is opened so that it cannot be writt
 
 from __future__ import annotations
 
+import os
+import socket
+import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 from urllib.parse import quote
 
@@ -22,6 +25,7 @@ from executor.laravel.model import QueueCount
 from executor.record.display import visible
 
 SECONDS = 5  # for connecting, and for a query
+_CUT_SECONDS = 20.0  # after which a server that says nothing at all is given up
 _JOBS = sa.table("jobs", *map(sa.column, ("queue", "reserved_at", "available_at", "created_at")))
 _FAILED = sa.table("failed_jobs", sa.column("queue"))
 # The driver of each kind of database that an extra brings along.
@@ -90,7 +94,7 @@ def _connected(url: str) -> Iterator[Connection]:
         hint = f"pip install 'ops-gateway[{extra}]'" if extra else f"install {error.name}"
         raise ConfigError("extra_missing", "counting queues there needs a Python driver for it", hint) from None
     try:
-        with engine.connect() as connection:
+        with engine.connect() as connection, _bounded(connection):
             yield connection
     except SQLAlchemyError as error:
         raise Unavailable(
@@ -120,13 +124,39 @@ def _limits(address: URL) -> dict[str, Any]:
     """What the driver is told so that no query waits for ever."""
     match address.get_driver_name():
         case "psycopg":
-            return {"connect_timeout": SECONDS, "options": f"-c statement_timeout={SECONDS * 1000}"}
+            return {"connect_timeout": SECONDS}
         case "pymysql":
             return {"connect_timeout": SECONDS, "read_timeout": SECONDS, "write_timeout": SECONDS}
         case "pysqlite":
             return {"timeout": SECONDS}
         case _:
             return {}
+
+
+@contextmanager
+def _bounded(connection: Connection) -> Iterator[None]:
+    """Let no query wait for ever: the driver for PostgreSQL has no time-out of its own, so its line is cut.
+
+    The server is told as well, for this transaction (a pooler refuses it among the options of a connection).
+    """
+    if connection.dialect.driver != "psycopg":
+        yield
+        return
+    line = socket.socket(fileno=os.dup(connection.connection.dbapi_connection.fileno()))  # type: ignore[union-attr]
+    cut = threading.Timer(_CUT_SECONDS, _cut, [line])
+    cut.daemon = True
+    cut.start()
+    try:
+        connection.execute(sa.text(f"SET LOCAL statement_timeout = {SECONDS * 1000}"))
+        yield
+    finally:
+        cut.cancel()
+        line.close()
+
+
+def _cut(line: socket.socket) -> None:
+    with suppress(OSError):  # it has ended meanwhile
+        line.shutdown(socket.SHUT_RDWR)
 
 
 def _said(error: SQLAlchemyError) -> str:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import select
 import socket
 import sys
+import threading
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
 from app_on_host import counted, in_postgresql, in_redis, in_sqlite, told
 from laravel_app import LaravelApplication, Server, laravel_app, redis_server, until
 from redis import Redis
 
-from executor.laravel import counts_redis
+from executor.laravel import counts_redis, counts_sql
 from executor.laravel.config import ArtisanSource, LaravelConfig, SqlSource
 from executor.laravel.queue_monitor_output import ONLY_THE_SUM
 from executor.sandbox.process import ProcessRunner
@@ -186,6 +191,53 @@ def test_a_server_that_never_answers_does_not_hold_up_the_count_for_ever(
         found = counted(told(app, source=source), runner)["emails"]
     assert not found.known
     assert found.problem
+
+
+@pytest.mark.needs("postgresql")
+def test_a_table_that_is_locked_and_a_server_that_falls_silent_are_given_up(
+    tmp_path: Path, postgresql: Server, runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(counts_sql, "SECONDS", 1)
+    app = laravel_app(tmp_path / "app", postgresql=postgresql)
+    with psycopg.connect(f"host=127.0.0.1 port={postgresql.port} user=nobody dbname=postgres") as other:
+        other.execute("LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE")
+        locked = counted(told(app, source=in_postgresql(postgresql)), runner)["emails"]
+    monkeypatch.setattr(counts_sql, "_CUT_SECONDS", 1.0)
+    with falling_silent(postgresql.port, at=b"jobs") as port:
+        silent = counted(told(app, source=in_postgresql(replace(postgresql, port=port))), runner)["emails"]
+
+    assert not locked.known
+    assert "statement timeout" in locked.problem
+    assert not silent.known
+
+
+@contextmanager
+def falling_silent(port: int, at: bytes) -> Iterator[int]:
+    """A line to the server on `port` that nothing passes any more as soon as the client has said `at`."""
+    with socket.create_server(("127.0.0.1", 0)) as door:
+        threading.Thread(target=_pass_on, args=(door, port, at), daemon=True).start()
+        yield door.getsockname()[1]
+
+
+def _pass_on(door: socket.socket, port: int, at: bytes) -> None:
+    with door.accept()[0] as client, socket.create_connection(("127.0.0.1", port)) as server:
+        while True:
+            for ready in select.select([client, server], [], [])[0]:
+                said = ready.recv(65536)
+                if not said or (ready is client and at in said):
+                    while client.recv(65536):
+                        pass
+                    return
+                (server if ready is client else client).sendall(said)
+
+
+def test_without_the_driver_for_the_database_the_extra_is_named(
+    app: LaravelApplication, runner: ProcessRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "pymysql", None)
+    found = counted(told(app, source=SqlSource("mysql://shop@127.0.0.1/shop")), runner)["emails"]
+    assert not found.known
+    assert "Python driver" in found.problem
 
 
 def test_a_database_without_the_table_is_unknown_and_is_not_made(
