@@ -10,18 +10,22 @@ PROGRAM=/opt/ops-gateway
 COMMAND=/usr/local/bin/ops-gateway
 UNIT=/etc/systemd/system/ops-gateway.service
 PATHS=$UNIT.d/10-paths.conf # what this host serves; the only drop-in that is ours
+EXTRAS=$PROGRAM/extras      # those that were asked for, for upgrades
 
 here=$(cd "$(dirname "$0")" && pwd)
-shared='' trees='' group=ops-agent source=${here%/deploy} ask=yes only_show='' remove='' missing='' pass=show steps=0
+shared='' trees='' group=ops-agent source=${here%/deploy} extras=$(cat "$EXTRAS" 2>/dev/null || true)
+ask=yes only_show='' remove='' missing='' pass=show steps=0
 
 usage() {
   cat <<TEXT
-usage: install.sh [--shared DIR] [--work-tree DIR]... [--group NAME] [--source PATH] [--yes] [--dry-run]
+usage: install.sh [--shared DIR] [--work-tree DIR]... [--group NAME] [--extras LIST] [--source PATH]
+                  [--yes] [--dry-run]
        install.sh --uninstall [--yes] [--dry-run]
 
   --shared DIR      the directory that the agent's container shares with this host (/srv/agent/shared)
   --work-tree DIR   a work tree that is served; may be given several times
   --group NAME      the group that the agent and the gateway have in common (ops-agent); made if need be
+  --extras LIST     what not everybody needs, with commas: redis, postgresql, mysql, charts; an upgrade keeps them
   --source PATH     what to install: a clone or a wheel (the clone that this script lies in)
   --yes             do not ask
   --dry-run         show what would be done, and do nothing
@@ -45,14 +49,22 @@ directory() {
   printf '%s' "${1%/}"
 }
 
+extras_list() {
+  case $1 in
+    *[!a-z,]*) fail "not a list of extras: $1" "write it like redis,charts" ;;
+  esac
+  printf '%s' "$1"
+}
+
 while [ $# -gt 0 ]; do
   case $1 in
-    --shared | --work-tree | --group | --source) [ $# -gt 1 ] || fail "$1 needs a value" ;;
+    --shared | --work-tree | --group | --extras | --source) [ $# -gt 1 ] || fail "$1 needs a value" ;;
   esac
   case $1 in
     --shared) shared=$(directory "$2") && shift ;;
     --work-tree) trees="$trees $(directory "$2")" && shift ;;
     --group) group=$2 && shift ;;
+    --extras) extras=$(extras_list "$2") && shift ;;
     --source) source=$2 && shift ;;
     --yes) ask='' ;;
     --dry-run) only_show=yes ;;
@@ -183,11 +195,12 @@ install_program() {
     for each in pyproject.toml README.md LICENSE executor gateway; do
       cp -R "$source/$each" "$scratch/"
     done
-    "$fresh/bin/pip" install --quiet --disable-pip-version-check "$scratch"
+    "$fresh/bin/pip" install --quiet --disable-pip-version-check "$scratch${extras:+[$extras]}"
   else
-    "$fresh/bin/pip" install --quiet --disable-pip-version-check "$source"
+    "$fresh/bin/pip" install --quiet --disable-pip-version-check "$source${extras:+[$extras]}"
   fi
   "$fresh/bin/ops-gateway" --help >/dev/null
+  printf '%s\n' "$extras" >"$EXTRAS"
   ln -s "$fresh" "$PROGRAM/venv.new"
   mv -T "$PROGRAM/venv.new" "$PROGRAM/venv"
   for version in "$PROGRAM"/versions/*; do # the one before stays, to go back to
