@@ -99,7 +99,8 @@ class Polling:
 
     async def _once(self, handle: Callable[[UpdateFacts], Awaitable[None]]) -> None:
         try:
-            updates = await self._transport.get_updates(self._offset)
+            # the first one comes back at once: whether operators can be heard is known then, and not a minute later
+            updates = await self._transport.get_updates(self._offset, hold=self.last_success is not None)
         except CallFailed as failure:
             await self._clock.sleep(await self._trouble(failure))
         except Exception as error:  # noqa: BLE001 (a bug must not make the bot deaf for good)

@@ -252,12 +252,15 @@ class Transport:
         """Take away a webhook that an earlier use of this bot left; nothing that waits is dropped (A29)."""
         await self._call(self._bot.delete_webhook(drop_pending_updates=False))
 
-    async def get_updates(self, offset: int | None) -> tuple[Update, ...]:
-        """Wait for updates, up to `timeouts.poll` seconds. `offset` confirms every update before it for good."""
+    async def get_updates(self, offset: int | None, *, hold: bool = True) -> tuple[Update, ...]:
+        """Wait for updates, up to `timeouts.poll` seconds, with `hold` false not at all.
+
+        `offset` confirms every update before it for good.
+        """
         wait = self._timeouts
         call = self._bot.get_updates(
             offset=offset,
-            timeout=int(wait.poll),
+            timeout=int(wait.poll) if hold else 0,
             read_timeout=wait.poll_slack,  # PTB adds the time of the poll itself
             allowed_updates=_HEARD,
         )

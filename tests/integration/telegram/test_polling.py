@@ -14,6 +14,7 @@ from scenes import IMPATIENT, Listener, client, listener, play, until
 
 from gateway.telegram.polling import HANDLE_MAX, PollState
 from gateway.telegram.token_lock import TokenLock
+from gateway.telegram.transport import Timeouts
 from gateway.telegram.update_facts import UpdateFacts
 
 CONFLICT = error(409, "Conflict: terminated by other getUpdates request; make sure that only one bot instance runs")
@@ -363,3 +364,11 @@ def test_a25_no_failure_of_polling_puts_the_token_into_the_log(
     play(scene)
     assert len(logged) >= 3
     assert api.token.partition(":")[2].lower() not in "".join(logged).lower()
+
+
+def test_whether_operators_are_heard_is_known_before_the_first_poll_would_end(api: BotApi, clock: SwiftClock) -> None:
+    async def scene() -> None:
+        async with listener(api, clock, Timeouts(poll=3600.0)) as listening:
+            await until(lambda: listening.polling.state is PollState.OK)
+
+    play(scene)
