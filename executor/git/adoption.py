@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 
 from executor.errors import Failed, Problem, Unavailable
@@ -41,6 +42,7 @@ from executor.git.gitfile import (
 from executor.git.paths import RepositoryPaths
 from executor.git.questions import config_value
 from executor.git.repository import Git
+from executor.git.rescue_return import hold_again
 from executor.git.submodule_dirs import absorbed, move_out
 from executor.policy.model import Contact
 from executor.sandbox.process import ProcessRunner
@@ -63,7 +65,8 @@ def adopt(plan: AdoptionPlan, runner: ProcessRunner, *, deadline: float = CHECK_
     prepare_root(paths)
     with repository_lock(paths), directory(paths.work_tree) as tree:
         try:
-            return _adopt_locked(plan, tree, runner, deadline)
+            report = _adopt_locked(plan, tree, runner, deadline)
+            return replace(report, notes=report.notes + _held_again(paths, runner))
         except OSError as error:  # a full disk, a work tree that another user owns, a .git that is a mount point
             raise Failed(
                 "adoption_failed", f"The repository could not be adopted: {error}.", "Mend that and adopt again."
@@ -146,6 +149,13 @@ def _swap(paths: RepositoryPaths, tree: int, built: Built, journal: Journal) -> 
     if not is_unchanged(tree, journal):
         undo_adoption(paths, tree, journal)
         raise changed(DOT_GIT)
+
+
+def _held_again(paths: RepositoryPaths, runner: ProcessRunner) -> tuple[str, ...]:
+    try:
+        return hold_again(Git(paths, runner))
+    except Problem as problem:
+        return (f"what was kept before earlier requests could not be looked at: {problem.message}",)
 
 
 def _refresh_index(paths: RepositoryPaths, runner: ProcessRunner) -> tuple[str, ...]:

@@ -163,7 +163,7 @@ def complete_release(paths: RepositoryPaths, tree: int, journal: Journal) -> Non
     _remove_gitfile(tree, journal.aside)
     for path in (paths.transfer, parked_transfer(paths), paths.local, incoming(paths), paths.home, paths.tmp):
         discard(path)
-    for file in (paths.empty_config, paths.ssh_program):
+    for file in (paths.empty_config, paths.ssh_program, paths.lfs_filter):
         file.unlink(missing_ok=True)
     end_journal(paths)
 

@@ -27,14 +27,14 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             r"Host key verification failed|No \S+ host key is known|REMOTE HOST IDENTIFICATION HAS CHANGED",
             "host_key_unknown",
             "The remote's ssh host key is not among the known hosts.",
-            "An operator has to compare the key and add it to the known_hosts file of this gateway.",
+            "Ask an operator: the key has to be compared, and added to the file that GATEWAY_KNOWN_HOSTS names.",
         ),
         (
             r"Permission denied \(|could not read (Username|Password)|Authentication failed|HTTP Basic: Access denied"
             r"|returned error: 40[13]|Too many authentication failures|Load key .*: |incorrect passphrase",
             "auth_failed",
             "The remote did not accept the host's credentials, or asked for a password.",
-            "An operator has to check the ssh key or the credential file; nothing can be typed here.",
+            "Ask an operator to look at GATEWAY_SSH_KEY or GATEWAY_CREDENTIAL_FILE; nothing can be typed here.",
         ),
         (
             r"repository '.*' not found|Repository not found|does not appear to be a git repository"
@@ -53,7 +53,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             r"SSL certificate problem|certificate verification failed|SSL: no alternative certificate",
             "certificate_untrusted",
             "The remote's certificate is not trusted by this host.",
-            "An operator has to install the authority's certificate, or name it in the settings.",
+            "Ask an operator: the authority's certificate has to be installed, or named by GATEWAY_CA_FILE.",
         ),
         (
             r"Could not resolve host|Connection refused|Connection timed out|Network is unreachable|No route to host"
@@ -199,7 +199,7 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
 
 def failure(arguments: Sequence[str], exit_code: int, stderr: bytes) -> Failed:
     """Return the Failed that says why `git arguments` ended with `exit_code`."""
-    text = stderr.decode("utf-8", "replace").strip()
+    text = stderr.decode("utf-8", "replace").replace("\r", "").strip()  # ssh ends its lines with CR LF
     shown = text[-_SHOWN_BYTES:]
     for pattern, code, message, hint in _KNOWN:
         if pattern.search(text):

@@ -104,7 +104,7 @@ def build(git_dir: int, plan: AdoptionPlan, keep: Path, runner: ProcessRunner, d
         marks = rebuild_index(git, staged.tmp / "index", submodules=plan.submodules)
         notes += [f"{len(marks)} files that were marked with git add -N are untracked again."] if marks else []
     _check_objects(git, deadline, lends="objects/info/alternates" in {entry.what for entry in found.dropped})
-    make_transfer(git, staged.transfer, final.objects, plan.remotes, plan.object_format)
+    make_transfer(staged.local, staged.transfer, final.objects, plan.remotes, plan.object_format)
     return Built(staged, found.fingerprint, tuple(notes))
 
 

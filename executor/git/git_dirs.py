@@ -10,8 +10,6 @@ from pathlib import Path
 from executor.git.config_scrub import Setting, render
 from executor.git.foreign_copy import directory, remove_tree
 from executor.git.paths import RepositoryPaths
-from executor.git.questions import text
-from executor.git.repository import Git
 
 # What the local repository has as the address of each remote. The true one is in the transfer repository; without
 # any, git would take the remote's name as a path and start the agent's own `origin/` of the work tree. The name
@@ -99,23 +97,14 @@ def _remote(remote: Remote, url: str) -> list[Setting]:
     return [Setting(f"remote.{remote.name}.url", url), *fetch]
 
 
-def make_transfer(staged: Git, transfer: Path, objects: Path, remotes: Iterable[Remote], object_format: str) -> None:
-    """Make the transfer repository at `transfer` for the repository that `staged` runs git in.
+def make_transfer(local: Path, transfer: Path, objects: Path, remotes: Iterable[Remote], object_format: str) -> None:
+    """Make the transfer repository at `transfer` for the repository that is `local`.
 
-    It borrows the objects at `objects` (where they will be) and starts with the same tracking refs and the same cut
-    of a shallow history, so that the first fetch and push know what the remote had.
+    It borrows the objects at `objects` (where they will be) and knows where a shallow history was cut. What the
+    remote has it learns from the remote: with tracking refs that an agent wrote it would remember what never was.
     """
     make_git_dir(transfer, transfer_settings(remotes, object_format), b"ref: refs/heads/main\n")
     write_private(transfer / "objects/info/alternates", os.fsencode(objects) + b"\n")
-    shallow = staged.paths.local / "shallow"
+    shallow = local / "shallow"
     if shallow.exists():
         write_private(transfer / "shallow", shallow.read_bytes())
-    form = "--format=%(objectname) %(refname) %(symref)"
-    listing = text(staged.local(["for-each-ref", form, "refs/remotes"], exact=True).stdout)
-    rows = [line.split(" ") for line in listing.splitlines()]
-    packed = "".join(f"{object_id} {name}\n" for object_id, name, symref in rows if not symref)
-    write_private(transfer / "packed-refs", packed.encode())
-    for _, name, symref in rows:
-        if symref:
-            (transfer / name).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            write_private(transfer / name, f"ref: {symref}\n".encode())

@@ -16,13 +16,13 @@ from executor.git.preview_changes import involved_lines, staged_lines
 from executor.git.preview_losses import lost_lines
 from executor.git.push_facts import full_diff, push_facts
 from executor.git.push_plan import HEADS, NEW, OLD, TAGS
-from executor.git.push_report import PushFacts
 from executor.git.pushing import remote_of
 from executor.git.questions import text
 from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
 from executor.git.repository import Git
 from executor.git.run_transfers import default_remote
+from executor.git.transfer import ls_remote
 from executor.policy.model import Ask, Operation, Request
 from executor.record.display import visible
 from executor.record.redaction import redact
@@ -61,7 +61,10 @@ def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
     moves = [name.removeprefix(NEW) for name in binding.ids if name.startswith(NEW)]
     # what is there already can be overwritten, so it comes first; then branches before tags
     moves.sort(key=lambda ref: (not binding.ids.get(OLD + ref), ref.startswith(TAGS)))
-    facts = [_facts(git, decision, binding, ref) for ref in moves[:REFS_SHOWN]]
+    remote = _remote(git, decision, moves)
+    listing = ls_remote(git, remote)
+    ends = [(ref, binding.ids[NEW + ref] or None, binding.ids.get(OLD + ref) or None) for ref in moves[:REFS_SHOWN]]
+    facts = [push_facts(git, remote, ref, new, old, listing) for ref, new, old in ends]
     data = _fitted([_clean(one.to_data()) for one in facts])
     shown: dict[str, object] = {"push": data}
     if len(data) < len(moves):
@@ -71,12 +74,10 @@ def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
     return shown | ({"diff": diff} if diff else {})
 
 
-def _facts(git: Git, decision: Ask, binding: Binding, ref: str) -> PushFacts:
-    if decision.command is None:
-        remote = remote_of(git, ref.removeprefix(HEADS))
-    else:
-        remote = decision.command.operands[0] if decision.command.operands else default_remote(git)
-    return push_facts(git, remote, ref, binding.ids[NEW + ref] or None, binding.ids.get(OLD + ref) or None)
+def _remote(git: Git, decision: Ask, moves: list[str]) -> str:
+    if decision.command is None:  # the typed operation moves one branch
+        return remote_of(git, moves[0].removeprefix(HEADS))
+    return decision.command.operands[0] if decision.command.operands else default_remote(git)
 
 
 def _fitted(data: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -6,7 +6,7 @@ C23; the remote's commit is not here) the facts say so instead of guessing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from executor.errors import Failed
@@ -26,7 +26,7 @@ from executor.git.risk_facts import (
     risks_of_paths,
     skips_ci,
 )
-from executor.git.transfer import tracked
+from executor.git.transfer import ls_remote, tracked
 from executor.git.tree_changes import empty_tree, tree_changes, tree_patch
 
 __all__ = [
@@ -61,15 +61,20 @@ class _Move:
     theirs: str | None
     ours: str | None
     kind: PushKind
+    listing: Mapping[str, str]  # what the remote says that it has, by full names, and HEAD
 
 
-def push_facts(git: Git, remote: str, ref: str, new: str | None, old: str | None) -> PushFacts:
+def push_facts(
+    git: Git, remote: str, ref: str, new: str | None, old: str | None, listing: Mapping[str, str] | None = None
+) -> PushFacts:
     """Return what moving the full `ref` at `remote` from object `old` to object `new` would do.
 
-    `old` None creates the ref, `new` None deletes it. Asks nothing over the network. Raises Failed.
+    `old` None creates the ref, `new` None deletes it. `listing` is what `ls_remote` has just said, who is asked
+    otherwise: what is remembered of a remote here came with the repository. Raises Failed.
     """
     theirs, ours = (resolve(git, end) if end else None for end in (old, new))
-    move = _Move(remote, ref, old, new, theirs, ours, _kind(git, ref, (old, theirs), (new, ours)))
+    kind = _kind(git, ref, (old, theirs), (new, ours))
+    move = _Move(remote, ref, old, new, theirs, ours, kind, ls_remote(git, remote) if listing is None else listing)
     url = mask_userinfo(remotes(git).get(remote, ""))
     notes = (*([_CUT] if is_shallow(git) else []), *([_NOT_HERE] if old and not theirs else []))
     facts = PushFacts(remote, url, ref, old, new, move.kind, notes=notes)
@@ -86,7 +91,7 @@ def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
         commits_total=total,
         dropped=dropped,
         dropped_total=dropped_total,
-        risks=(*_risks_of_move(git, move), *risks_of_commits(commits, author.email if author else None)),
+        risks=(*_risks_of_move(move), *risks_of_commits(commits, author.email if author else None)),
         secrets=commit_secrets(git, move.ours, _theirs(git, move)) if move.ours and total else (),
     )
 
@@ -179,20 +184,28 @@ def _dropped(git: Git, move: _Move) -> tuple[tuple[CommitFact, ...], int | None]
         return (), 0
     if move.theirs is None:
         return (), None
-    return commit_facts(git, [move.theirs], known=[move.ours] if move.ours else _other_branches(git, move))
+    return commit_facts(git, [move.theirs], known=[move.ours] if move.ours else _other_branches(move))
 
 
 def _theirs(git: Git, move: _Move) -> list[str]:
     """Return the objects that the remote has already, with all that they lead to."""
-    return [move.theirs] if move.theirs else _other_branches(git, move)
+    if move.theirs:
+        return [move.theirs]
+    # What the gateway itself saw there is all that is known of a branch whose commits are not here.
+    seen = tracked(git, move.remote) if move.old and move.new else {}
+    return [*_other_branches(move), *(there for name, there in seen.items() if HEADS + name in move.listing)]
 
 
-def _other_branches(git: Git, move: _Move) -> list[str]:
-    """Return the remote's branches as last fetched. The one that moves counts only while the remote still has it."""
-    known = tracked(git, move.remote)
+def _other_branches(move: _Move) -> list[str]:
+    """Return the remote's branches. The one that moves counts only while the remote still has it."""
+    known = _branches(move)
     if move.old is None or move.new is None:
         known.pop(move.ref.removeprefix(HEADS), None)
     return list(known.values())
+
+
+def _branches(move: _Move) -> dict[str, str]:
+    return {name.removeprefix(HEADS): there for name, there in move.listing.items() if name.startswith(HEADS)}
 
 
 def _base(git: Git, move: _Move) -> str | None:
@@ -201,10 +214,8 @@ def _base(git: Git, move: _Move) -> str | None:
         return None
     if move.theirs is not None:
         return move.theirs
-    known = tracked(git, move.remote)
+    known = _branches(move)
     own = move.ref.removeprefix(HEADS)
-    if move.old is None:
-        known.pop(own, None)  # the remote has lost it since
     for name in [name for name in dict.fromkeys([own, *_SHARED, *known]) if name in known][:_BASES_TRIED]:
         done = git.local(["merge-base", move.ours, known[name]], check=False, exact=True)
         if done.exit_code == 0:
@@ -223,13 +234,14 @@ def _changes(git: Git, base: str | None, ours: str | None) -> tuple[tuple[Change
         return (), (_TOO_LARGE,)
 
 
-def _risks_of_move(git: Git, move: _Move) -> tuple[RiskFact, ...]:
+def _risks_of_move(move: _Move) -> tuple[RiskFact, ...]:
     if move.kind is PushKind.TAG and move.old is not None:
         return (RiskFact("moved-tag", Severity.DANGER, "moves a tag that others may have; they will not notice"),)
     if move.kind not in (PushKind.REWRITE, PushKind.DELETION, PushKind.UNKNOWN):
         return ()
     name = move.ref.removeprefix(HEADS)
-    default = git.local(["symbolic-ref", "-q", f"refs/remotes/{move.remote}/HEAD"], check=False)
-    if name in _SHARED or text(default.stdout).strip() == f"refs/remotes/{move.remote}/{name}":
+    if name in _SHARED:
         return (RiskFact("shared-branch", Severity.DANGER, f"{name} is a branch that others build on"),)
+    if move.old is not None and move.listing.get("HEAD") == move.old:  # only of HEAD's commit is it told which it is
+        return (RiskFact("shared-branch", Severity.DANGER, f"{name} is where the remote's default branch is"),)
     return ()

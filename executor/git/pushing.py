@@ -12,6 +12,8 @@ from executor.git.repository import Git
 from executor.git.transfer import PushUpdate, ls_remote, push
 from executor.outcome import Outcome
 
+# In the work tree `git remote add` reaches only the local repository, which never talks to a remote.
+_ADD_REMOTE = "Ask for one by a flag, which an operator approves: git_cmd: remote add origin URL"
 _FETCH_HINT = "Fetch (git_cmd: fetch origin), merge or rebase onto the remote's branch, and push again."
 
 
@@ -60,7 +62,7 @@ def remote_of(git: Git, branch: str) -> str:
     raise Failed(
         "no_remote",
         f"Several remotes and none is origin: {', '.join(sorted(known))}." if known else "No remote is configured.",
-        "Set the branch's upstream first." if known else "An operator has to add one: git remote add origin URL",
+        "Set the branch's upstream first." if known else _ADD_REMOTE,
     )
 
 

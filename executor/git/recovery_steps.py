@@ -42,7 +42,8 @@ from executor.git.recovery_model import (
 from executor.git.repository import Git
 from executor.git.rescue import preserve
 from executor.git.rescue_record import record_ref
-from executor.git.transfer import RefChange, update_refs
+from executor.git.transfer import update_refs
+from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome, State
 from executor.policy.model import Contact
 

@@ -12,7 +12,8 @@ from executor.git.inner_files import remove_if_empty, remove_inner, write_inner
 from executor.git.repository import Git
 from executor.git.rescue_objects import branch_config, keep_index, list_refs, read_head
 from executor.git.rescue_record import NOTE_DIRECTORIES, Rescue, by_branch, is_note
-from executor.git.transfer import RefChange, update_refs
+from executor.git.transfer import update_refs
+from executor.git.transfer_plan import RefChange
 
 _REFLOG_MESSAGE = "undo"
 

@@ -12,7 +12,7 @@ from executor.git.questions import head, refs, resolve, text
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
 from executor.git.run_transfers import default_remote, given
-from executor.git.transfer import PushUpdate, ls_remote, push
+from executor.git.transfer import PushUpdate, ls_remote, push, tracked
 from executor.outcome import Outcome
 from executor.policy.model import Command
 
@@ -96,8 +96,9 @@ def _object(git: Git, one: Wanted) -> str | None:
 
 
 def _check_lease(git: Git, remote: str, one: Wanted, old: str | None) -> None:
-    tracking = f"refs/remotes/{remote}/{one.destination.removeprefix(HEADS)}"
-    expected = resolve(git, one.expected or tracking)
+    # the transfer repository's own memory: refs of the local one may have been planted
+    seen = tracked(git, remote).get(one.destination.removeprefix(HEADS))
+    expected = resolve(git, one.expected) if one.expected else seen
     if expected != old:
         raise Failed(
             "lease_broken",

@@ -13,7 +13,8 @@ from executor.git.remote_address import mask_userinfo, parse_remote
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
 from executor.git.run_transfers import default_remote, fetch_as_told, given, told
-from executor.git.transfer import RefChange, address_of, default_branch, ls_remote, update_refs
+from executor.git.transfer import address_of, default_branch, ls_remote, update_refs
+from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome
 from executor.policy.model import Command
 

@@ -11,14 +11,13 @@ from executor.git.questions import HEADS, head, refs, remotes
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
 from executor.git.transfer import (
-    TAGS,
-    RefChange,
     address_of,
     fetch,
     fetch_into,
     ls_remote,
     update_refs,
 )
+from executor.git.transfer_plan import TAGS, RefChange
 from executor.outcome import Outcome
 from executor.policy.model import Command
 

@@ -18,19 +18,11 @@ from executor.git.large_transfers import fetch_content, push_content
 from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
+from executor.git.transfer_plan import TAGS, RefChange, parse_porcelain, plan_take_over
 
-TAGS = "refs/tags/"
 _INCOMING = "refs/gateway/incoming"  # in the transfer repository, for as long as one fetch takes
 _SHOWN_CHARACTERS = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class RefChange:
-    """A ref that moved; `old` is None when it is new, `new` is None when it was deleted."""
-
-    ref: str
-    old: str | None
-    new: str | None
+_ADD_REMOTE = "git_cmd: remote add NAME URL asks an operator for it."
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +40,7 @@ def address_of(git: Git, remote: str) -> RemoteAddress:
     url = known.get(remote)
     if url is None:
         there = f"There is: {', '.join(sorted(known))}." if known else "None is configured."
-        raise Failed("no_remote", f"There is no remote named {remote!r}. {there}", "Ask an operator to add it.")
+        raise Failed("no_remote", f"There is no remote named {remote!r}. {there}", _ADD_REMOTE)
     access = git.access
     return parse_remote(url, allow_local=access.allow_local_remote, allow_plain_http=access.allow_plain_http)
 
@@ -175,7 +167,7 @@ def push(
     results = parse_porcelain(text(done.stdout))
     for ref, (flag, summary) in results.items():
         if flag == "!":
-            raise _rejected(ref, summary, text(done.stderr))
+            raise _rejected(git, remote, {update.ref: update.old for update in updates}, ref, summary, done.stderr)
     if done.exit_code != 0:
         raise failure(arguments, done.exit_code, done.stderr)
     if not dry_run:
@@ -221,24 +213,6 @@ def _take_over(git: Git, remote: str, *, prune: bool, move_tags: bool = False) -
     return changes
 
 
-def plan_take_over(
-    ours: Mapping[str, str], theirs: Mapping[str, str], tracking: str, *, prune: bool, move_tags: bool = False
-) -> tuple[RefChange, ...]:
-    """Return how local refs have to move to follow the transfer repository's (pure).
-
-    Tracking refs follow, also backwards; with `prune` those that are gone go. Tags are
-    only added, unless `move_tags`.
-    """
-    moved = [
-        RefChange(ref, ours.get(ref), new)
-        for ref, new in sorted(theirs.items())
-        if ours.get(ref) != new and (move_tags or ref.startswith(tracking) or ref not in ours)
-    ]
-    followed = (ref for ref in sorted(ours) if ref.startswith(tracking) and ref != f"{tracking}HEAD")
-    gone = [RefChange(ref, ours[ref], None) for ref in followed]
-    return tuple(moved + [change for change in gone if prune and change.ref not in theirs])
-
-
 def _transfer_refs(git: Git, prefixes: Sequence[str]) -> dict[str, str]:
     # %(symref) leaves out origin/HEAD, which is no ref of its own
     done = git.transfer(["for-each-ref", "--format=%(objectname) %(refname) %(symref)", *prefixes], exact=True)
@@ -263,26 +237,28 @@ def _mirror(source: Path, target: Path, name: str) -> None:
         write_inner(target, name, content)
 
 
-def parse_porcelain(output: str) -> dict[str, tuple[str, str]]:
-    """Return ref -> (flag, summary) of `git push --porcelain` (git-push(1), OUTPUT)."""
-    results = {}
-    for line in output.splitlines():
-        fields = line.split("\t")
-        if len(fields) == 3 and len(fields[0]) == 1:
-            results[fields[1].rpartition(":")[2]] = (fields[0], fields[2])
-    return results
-
-
-def _rejected(ref: str, summary: str, stderr: str) -> Failed:
-    said = "\n".join(line for line in stderr.splitlines() if line.startswith("remote:"))[-_SHOWN_CHARACTERS:]
-    if "stale info" in summary or "fetch first" in summary or "cannot lock ref" in summary:
+def _rejected(
+    git: Git, remote: str, leases: Mapping[str, str | None], ref: str, summary: str, stderr: bytes
+) -> Failed:
+    """Return why `ref` was not moved. Who loses a race is told of a broken lease, or only of a failed update."""
+    if _has_moved(git, remote, leases, ref) or "stale info" in summary or "fetch first" in summary:
         return Failed(
             "remote_changed",
             f"The remote's {ref} is no longer where it was when this was decided; nothing was pushed.",
             "Fetch (git_cmd: fetch origin), look at what came, and push again.",
         )
+    lines = text(stderr).replace("\r", "").splitlines()
+    said = "\n".join(line for line in lines if line.startswith("remote:"))[-_SHOWN_CHARACTERS:]
     return Failed(
         "remote_declined",
         f"The remote declined {ref}: {summary}" + (f"\n{said}" if said else ""),
         "The remote's own rules (a hook or a protected branch) say no; follow them, or ask its owner.",
     )
+
+
+def _has_moved(git: Git, remote: str, leases: Mapping[str, str | None], ref: str) -> bool:
+    """Whether the remote, asked now, has `ref` elsewhere than it had to be; False where it does not answer."""
+    try:
+        return ref in leases and ls_remote(git, remote, [ref]).get(ref) != leases[ref]
+    except Failed:
+        return False

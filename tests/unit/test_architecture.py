@@ -73,6 +73,7 @@ PURE = [
     "executor/git/scripts.py",
     "executor/git/secret_signs.py",
     "executor/git/text.py",
+    "executor/git/transfer_plan.py",
 ]
 IMPURE_MODULES = {
     "os", "io", "sys", "time", "socket", "subprocess", "shutil", "tempfile", "threading", "asyncio", "signal",

@@ -65,10 +65,14 @@ def test_the_product_opens_what_was_adopted_and_sees_the_same(scene: Scene) -> N
     assert git.local(["rev-parse", "--abbrev-ref", "main@{upstream}"]).stdout == b"origin/main\n"
 
 
-def test_the_transfer_repository_knows_what_the_remote_had_and_fetches_the_rest(scene: Scene) -> None:
+def test_the_transfer_repository_remembers_nothing_that_an_agent_wrote_and_learns_from_the_remote(
+    scene: Scene,
+) -> None:
+    tracking = scene.plain("rev-parse", "refs/remotes/origin/main")
+    scene.plain("update-ref", "refs/remotes/origin/planted", "HEAD")
     scene.adopt()
     git = open_repository(scene.paths, scene.runner, LOCAL)
-    tracking = git.transfer(["rev-parse", "refs/remotes/origin/main"]).stdout.decode().strip()
+    assert git.transfer(["for-each-ref"]).stdout == b""
     assert ls_remote(git, "origin") == {"HEAD": tracking, "refs/heads/main": tracking}
 
     colleague = scene.remote.parent / "colleague"

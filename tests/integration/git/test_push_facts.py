@@ -293,7 +293,9 @@ def test_long_lists_are_cut_and_their_totals_are_not(repository: Adopted) -> Non
 def test_the_address_is_shown_without_its_password(repository: Adopted) -> None:
     plain_git(repository.paths.transfer, "config", "remote.origin.url", "https://bot:hunter2@example.org/x.git")
 
-    assert facts_of(repository).url == "https://***@example.org/x.git"
+    facts = push_facts(repository.open(), "origin", MAIN, repository.ref(MAIN), None, listing={})
+
+    assert facts.url == "https://***@example.org/x.git"
 
 
 def test_secrets_in_the_commits_are_told_with_their_place(repository: Adopted) -> None:

@@ -12,6 +12,9 @@ from repos import commit_file, plain_git
 from executor.errors import Failed, Refused, Unavailable
 from executor.git.gitfile import repository_lock
 from executor.git.repository import open_repository
+from executor.git.rescue import find, preserve
+from executor.git.undo import undo
+from executor.outcome import State
 
 
 @pytest.fixture
@@ -53,6 +56,40 @@ def test_only_what_was_left_out_remains_in_the_state_directory(scene: Scene) -> 
     assert any("adoption" in note for note in report.notes)
     with pytest.raises(Refused, match="has not been adopted"):
         open_repository(scene.paths, scene.runner)
+
+
+def test_what_was_kept_before_a_request_can_be_brought_back_after_a_release_and_another_adoption(
+    scene: Scene,
+) -> None:
+    git = open_repository(scene.paths, scene.runner)
+    (scene.tree / "new.txt").write_text("uncommitted\n")
+    preserve(git, "r1", worktree=True)
+    (scene.tree / "new.txt").unlink()
+
+    scene.release()
+    scene.plain("update-ref", "refs/rescue/r1/record", "HEAD")  # an agent's word for it counts for nothing
+    scene.adopt()
+    again = open_repository(scene.paths, scene.runner)
+    again.local(["reflog", "expire", "--expire=now", "--all"])
+    again.local(["gc", "--quiet", "--prune=now"])
+
+    assert undo(again, "r1").state is State.SUCCEEDED
+    assert (scene.tree / "new.txt").read_text() == "uncommitted\n"
+
+
+def test_what_somebody_removed_from_a_released_repository_is_said_to_be_gone(scene: Scene) -> None:
+    git = open_repository(scene.paths, scene.runner)
+    (scene.tree / "new.txt").write_text("uncommitted\n")
+    preserve(git, "r1", worktree=True)
+    kept = git.local(["hash-object", "--stdin"], stdin=b"uncommitted\n").stdout.decode().strip()
+
+    scene.release()
+    (scene.git_dir / "objects" / kept[:2] / kept[2:]).unlink()
+    report = scene.adopt()
+
+    assert any("r1" in note and "no longer" in note for note in report.notes)
+    assert find(open_repository(scene.paths, scene.runner), "r1") is None
+    assert scene.plain("fsck", "--connectivity-only", "--no-dangling") == ""
 
 
 def test_a_released_repository_can_be_adopted_again(scene: Scene) -> None:

@@ -128,3 +128,24 @@ def test_plain_http_is_refused_unless_the_host_allows_it(tmp_path: Path) -> None
             ls_remote(repo.open(access), "origin")
 
         assert ls_remote(repo.open(replace(access, allow_plain_http=True)), "origin") == {}
+
+
+def test_who_loses_a_race_at_the_remote_is_told_that_it_moved(tmp_path: Path) -> None:
+    with served(tmp_path) as (repo, _remote, access):
+        git = repo.open(access)
+        push_branch(git, "main")
+        assert repo.remote is not None
+        plain_git(tmp_path, "clone", "-q", str(repo.remote), str(tmp_path / "colleague"))
+        theirs = commit_file(tmp_path / "colleague", "theirs.txt", "x\n")
+        plain_git(tmp_path / "colleague", "push", "-q", "origin", "HEAD:refs/heads/topic")
+        # the colleague is there after the lease was looked at, and before the branch is moved
+        hook = repo.remote / "hooks/pre-receive"
+        hook.write_text(f"#!/bin/sh\necho {theirs} > refs/heads/main\n")
+        hook.chmod(0o755)
+        repo.commit("ours.txt", "ours\n")
+
+        with pytest.raises(Failed) as caught:
+            push_branch(git, "main")
+
+    assert caught.value.code == "remote_changed"
+    assert repo.remote_ref("refs/heads/main") == theirs

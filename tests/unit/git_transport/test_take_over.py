@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from executor.git.transfer import RefChange, parse_porcelain, plan_take_over
+from executor.git.transfer_plan import RefChange, parse_porcelain, plan_take_over
 
 TRACKING = "refs/remotes/origin/"
 names = st.sampled_from(["refs/remotes/origin/a", "refs/remotes/origin/b", "refs/remotes/origin/HEAD", "refs/tags/t"])
