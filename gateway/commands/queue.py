@@ -92,7 +92,7 @@ def _table(found: QueueReport) -> Iterator[str]:
             yield heading(f"  congested since {since.astimezone(ZoneInfo(found.zone)):%d %b %H:%M}", "bad")
         if count.problem:
             yield heading(f"  {count.problem}", "warn")
-        elif not count.existed:
+        elif count.queue in found.never_seen:
             yield heading("  nothing of that name is there: never used, or the name or prefix is wrong", "warn")
     yield f"{'limit':<{width}}{found.max_pending:>10}{span(found.max_age_seconds):>10}"
 

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from executor.errors import Problem
+from executor.errors import Problem, Refused
 from executor.laravel.model import QueueCount, QueueSample
 from executor.policy.model import Decision, Operation, Refuse
 from executor.record import queue_samples
@@ -59,7 +59,7 @@ class QueueMonitor:
         self._news = False
 
     def look(self) -> None:
-        """Count, and act on it. Raises Problem when that cannot be recorded; then nothing was done."""
+        """Count, and act on it. Raises Problem when that cannot be done and recorded; then nothing was done."""
         self._news |= self._act(self._counted(datetime.fromtimestamp(self._clock(), UTC)))
         self._looked = time.monotonic()
 
@@ -94,6 +94,8 @@ class QueueMonitor:
         state, acts = step(MonitorState.from_data(noted.get("state", {})), sample, facts, self._rules)
         queues = [act.queue for act in acts if act.kind is Kind.RESTART]
         decision = self._decision(queues[0]) if len(queues) == 1 else allowed
+        if queues and isinstance(decision, Refuse):  # it changed just now; the next look begins with that
+            raise Refused(decision.code, decision.reason, decision.hint)
         with store.transaction() as tx:
             if queues and not isinstance(decision, Refuse):
                 request = raise_restart(tx, queues, decision, self._lane, sample.at)

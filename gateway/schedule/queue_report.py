@@ -25,7 +25,8 @@ _AHEAD = timedelta(days=14)
 
 @dataclass(frozen=True, slots=True)
 class QueueReport:
-    """The queues at one moment. `congested_since` are the open congestions, by queue.
+    """The queues at one moment. `congested_since` are the open congestions, by queue; `never_seen` are the queues of
+    which there never was a trace.
 
     `open_now` says whether it is business time, `opens_at` when it next is; `restarts` are those of the last day,
     oldest first. `looked_at` is when the monitor last looked, None if it never did.
@@ -40,6 +41,7 @@ class QueueReport:
     opens_at: datetime | None
     restarts: tuple[datetime, ...]
     congested_since: Mapping[str, datetime]
+    never_seen: frozenset[str]
     looked_at: datetime | None
 
     @property
@@ -66,6 +68,7 @@ def report(settings: Settings, view: Reading, sample: QueueSample) -> QueueRepor
     """Given a fresh count, return it with what the record knows beside it."""
     at, zone = sample.at, ZoneInfo(settings.queue_time_zone)
     hours = parse_hours(settings.queue_hours, settings.queue_holidays)
+    gone = {count.queue for count in sample.counts if count.known and not count.existed}
     ahead = spans(hours, zone, at, at + _AHEAD)
     state = MonitorState.from_data(queue_samples.remembered(view).get("state", {}))
     return QueueReport(
@@ -78,6 +81,7 @@ def report(settings: Settings, view: Reading, sample: QueueSample) -> QueueRepor
         opens_at=ahead[0][0] if ahead else None,
         restarts=tuple(queue_samples.restarts_since(view, at - DAY)),
         congested_since={name: _moment(each.opened_at) for name, each in state.queues.items() if each.open},
+        never_seen=frozenset(gone - {name for name, each in state.queues.items() if each.seen}),
         looked_at=_moment(state.looked_at) if state.looked_at else None,
     )
 

@@ -102,6 +102,7 @@ class QueueState:
     absent_told: bool = False
     open: bool = False
     story: str = ""
+    story_begun_at: float = 0.0
     opened_at: float = 0.0
     closed_at: float = 0.0
     worst: int = 0  # pending, in this congestion
@@ -125,6 +126,7 @@ class MonitorState:
     judged: bool = True  # whether it was looked at what the last restart came to
     denied: bool = False  # an operator said no, which holds until all is clear
     outage: str = ""  # the story of counts that fail
+    outage_begun_at: float = 0.0
     outage_over_at: float = 0.0
     looked_at: float = 0.0
 

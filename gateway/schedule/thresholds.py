@@ -27,6 +27,7 @@ from gateway.schedule.queue_state import (
 
 HOUR = 3600.0
 FLOOR_SECONDS = HOUR  # what comes back within it is the same story, and no second cry for help (A35)
+STORY_SECONDS = 24 * HOUR  # but no story goes on for ever: one that is older is not taken up again
 DRAINS_SHARE = 0.9  # of what was pending before: no more than so much, and it drains
 _BACKOFF_MOST = 6  # doublings
 
@@ -111,24 +112,30 @@ def _unknown(state: MonitorState, queue: QueueState, count: QueueCount, rules: R
 def _outage_begun(state: MonitorState, counts: Mapping[str, QueueCount], facts: Facts) -> MonitorState:
     """Give counts that begin to fail now a story: the one that goes on, or was over only lately, or a new one."""
     goes_on = any(queue.unknown_told for queue in state.queues.values())
-    lately = state.outage and facts.now - state.outage_over_at < FLOOR_SECONDS
-    if goes_on or lately or all(count.known for count in counts.values()):
+    lately = facts.now - state.outage_over_at < FLOOR_SECONDS
+    same = bool(state.outage) and lately and facts.now - state.outage_begun_at < STORY_SECONDS
+    if goes_on or same or all(count.known for count in counts.values()):
         return state
-    return replace(state, outage=_story("unknown", "", facts.now))
+    return replace(state, outage=_story("unknown", "", facts.now), outage_begun_at=facts.now)
 
 
 def _opened(queue: QueueState, count: QueueCount, facts: Facts) -> tuple[QueueState, Act]:
-    again = bool(queue.story) and facts.now - queue.closed_at < FLOOR_SECONDS
+    lately = facts.now - queue.closed_at < FLOOR_SECONDS
+    again = bool(queue.story) and lately and facts.now - queue.story_begun_at < STORY_SECONDS
     story = queue.story if again else _story("queue", count.queue, facts.now)
-    kept = QueueState(
+    opened = QueueState(
         breaches=queue.breaches,
         knowns=queue.knowns,
         unknown_told=queue.unknown_told,
         seen=queue.seen,
         absent_told=queue.absent_told,
         cried_at=queue.cried_at,
+        open=True,
+        story=story,
+        story_begun_at=queue.story_begun_at if again else facts.now,
+        opened_at=facts.now,
+        worst=count.pending or 0,
     )
-    opened = replace(kept, open=True, story=story, opened_at=facts.now, worst=count.pending or 0)
     data = {**_counted(count), "again": again, "hold": str(facts.hold)}
     return opened, Act(Kind.CONGESTED, count.queue, story, loud=not again, data=data)
 

@@ -104,7 +104,7 @@ def _steps(place: Place, story: QueueStory, event: Event) -> Iterator[Markup]:
     match event.kind:
         case Kind.CONGESTED:
             word = "Congested again" if data.get("again") else "Congested"
-            yield say("{} 🚦 {}", at, pen.text(f"{word}: {_load(event, data)}"))
+            yield say("{} 🚦 {}", pen.text(words.moment(place, event.at)), pen.text(f"{word}: {_load(event, data)}"))
             held = _held(place, data)
             if held != EMPTY:
                 yield say("{} ⏸ {}", at, held)

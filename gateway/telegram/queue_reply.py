@@ -72,7 +72,7 @@ def _lines(place: Place, found: QueueReport, count: QueueCount) -> Iterator[Mark
         yield say("   congested since {}", pen.text(words.moment(place, since.isoformat())))
     if count.problem:
         yield say("   {}", pen.prose(count.problem, _UNITS))
-    elif not count.existed:
+    elif count.queue in found.never_seen:
         yield say("   nothing of that name is there: never used, or the name or prefix is wrong")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
 from monitored_host import MINUTE, MonitoredHost, monitored
 from sqlalchemy import create_engine, inspect, text
 
@@ -14,6 +15,7 @@ from executor.policy.model import Operation, QueueParams
 from executor.record import approvals, controls, queue_samples
 from executor.record.approvals import Verdict
 from executor.record.queue_samples import restarts_since
+from gateway.schedule import queue_monitor
 
 
 def test_a_congestion_becomes_a_request_that_goes_the_way_of_every_other(host: MonitoredHost) -> None:
@@ -204,3 +206,14 @@ def test_what_is_remembered_in_a_way_that_cannot_be_read_begins_anew(host: Monit
     assert host.kinds() == []
     host.looks(1)
     assert host.kinds() == ["congested", "restart_asked"]
+
+
+def test_a_monitor_that_does_not_look_any_more_is_a_trouble(
+    host: MonitoredHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    host.looks(1, emails=0, pdf=0)
+    assert host.monitor.trouble() == ""
+
+    monkeypatch.setattr(queue_monitor, "LATE_SECONDS", -1.0)
+    host.monitor.interval = -1.0
+    assert "have not been counted" in host.monitor.trouble()

@@ -211,6 +211,15 @@ def test_a35_a_queue_that_flaps_for_two_hours_makes_few_sounds() -> None:
     assert watch.told[0].loud
 
 
+def test_a_story_that_goes_on_for_a_day_is_not_taken_up_for_ever() -> None:
+    watch = Watch()
+    watch.restart = VERIFIED
+    watch.looks(*[90, 90, 90, 0, 0] * 12 * 49)
+
+    stories = [act.story for act in watch.told if act.kind is Kind.CONGESTED]
+    assert len(set(stories)) == 3
+
+
 def test_f08_a_queue_that_never_existed_is_told_once() -> None:
     watch = Watch()
 

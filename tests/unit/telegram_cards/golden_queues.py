@@ -110,6 +110,7 @@ def report() -> QueueReport:
         opens_at=NOW + timedelta(hours=18),
         restarts=(NOW - timedelta(hours=5), NOW - timedelta(minutes=25)),
         congested_since={"emails": NOW - timedelta(minutes=25)},
+        never_seen=frozenset({"reports"}),
         looked_at=NOW,
     )
 
