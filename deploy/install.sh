@@ -97,6 +97,7 @@ check_host() {
   command -v git >/dev/null || missing=git
   command -v ssh >/dev/null || missing="$missing openssh-client"
   python3 -c 'import ensurepip' 2>/dev/null || missing="$missing python3-venv"
+  [ -z "$trees" ] || command -v setfacl >/dev/null || missing="$missing acl"
   [ -z "$missing" ] || fail "it needs more than is here" "apt-get install -y $missing"
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))' || fail "Python 3.11 or newer is needed"
   case $source in
@@ -150,14 +151,17 @@ own_directory() {
 }
 
 share_tree() {
-  [ "$(stat -c '%G %A' "$1" | cut -c -"$((${#group} + 8))")" = "$group drwxrws" ] ||
-    step "let the group $group read and write everything in $1" give_to_group "$1"
+  getfacl -cp "$1" | grep -qxF "default:group:$group:rwx" ||
+    step "let the group $group read and write everything in $1, also what is made there later" give_to_group "$1"
 }
 
+# The default ACL is what new files follow, whatever the umask of the agent or of the gateway that makes them.
 give_to_group() {
   chgrp -R "$group" "$1"
   chmod -R g+rwX "$1"
   find "$1" -type d -exec chmod g+s {} +
+  setfacl -R -m "default:group:$group:rwX" "$1" ||
+    echo "$1 has no ACLs: let the agent run with umask 002, and give the unit UMask=0002"
 }
 
 write_settings() {
@@ -215,7 +219,7 @@ write_command() {
 #!/bin/sh
 # ops-gateway as its service runs it: its account, its settings, its credentials. Written by install.sh.
 set -eu
-umask 0002
+umask 0022
 export HOME=$STATE GATEWAY_STATE_DIR=$STATE
 export GATEWAY_ENV_FILE=$SETTINGS/gateway.env GATEWAY_CONFIG_FILE=$SETTINGS/gateway.toml
 cd /

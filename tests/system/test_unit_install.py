@@ -50,6 +50,16 @@ def served(machine: BootedHost, flag: str) -> str:
     return str(machine.in_state(flag.split(".")[1], "succeeded", "failed", "refused")["state"])
 
 
+def written_by_git(machine: BootedHost) -> Path:
+    """A file that the gateway's own git wrote in the work tree."""
+    (machine.tree / "file.txt").unlink()
+    machine.raise_flag("git_cmd.bring-back.flag", "git checkout -- file.txt")
+    machine.in_state("bring-back", "awaiting_approval")
+    machine.run("ops-gateway", "approve", "bring-back")
+    machine.in_state("bring-back", "succeeded")
+    return machine.tree / "file.txt"
+
+
 @pytest.mark.slow
 @pytest.mark.needs("git", "landlock", "systemd-nspawn")
 @pytest.mark.timeout(600)
@@ -73,16 +83,24 @@ def test_a_machine_serves_after_the_steps_that_the_script_names_and_keeps_all_th
         assert machine.attempt("getent", "passwd", "ops-gateway").returncode != 0
 
         steps = installing(machine, "--yes", *directories)
-        for named in ("ops-gateway adopt", "ops-gateway doctor", "systemctl enable --now ops-gateway"):
+        for named in (
+            "ops-gateway init",
+            "ops-gateway adopt",
+            "ops-gateway doctor",
+            "systemctl enable --now ops-gateway",
+        ):
             assert named in steps
         assert "cannot" not in steps
-        machine.run("ops-gateway", "adopt", "shop", "--yes")
+        told = machine.attempt("ops-gateway", "init", "--non-interactive", "--yes", "--no-telegram").stdout
+        assert "shop/local.git" in told
+        assert "FAIL" not in told, told
         machine.run("ops-gateway", "adopt", "blog", "--yes")
         machine.run("systemctl", "enable", "ops-gateway")
         first = machine.start()
         assert machine.shows("StatusText") == "serving shop, blog"
         assert served(machine, "git_status.one.flag") == "succeeded"
         assert served(machine, "git_status@blog.other.flag") == "succeeded"
+        assert written_by_git(machine).stat().st_mode & 0o060 == 0o060  # for the agent to edit
         assert machine.run("nsenter", "-t", str(first), "-m", "ls", "/home") == "agent\n"
         program = machine.path("/opt/ops-gateway/venv").readlink()
 
