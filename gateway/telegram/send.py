@@ -178,8 +178,7 @@ class Delivery:
                 await self._transport.delete(chat, message_id)
                 return Sent(chat, message_id)
             case Kind.DOCUMENT | Kind.PHOTO:
-                put = self._transport.document if item.kind is Kind.DOCUMENT else self._transport.photo
-                return await put(
+                return await self._transport.document(
                     chat,
                     item.file_name,
                     item.content,
@@ -188,6 +187,7 @@ class Delivery:
                     reply_to=item.reply_to,
                     silent=item.silent,
                     html=html,
+                    as_photo=item.kind is Kind.PHOTO,
                 )
 
     def _delivered(self, entry: Entry, sent: Sent) -> None:

@@ -15,46 +15,27 @@ from typing import TYPE_CHECKING, TypeVar
 from telegram import (
     Bot,
     BotCommand,
-    ForceReply,
-    InlineKeyboardButton,
-    InlineKeyboardMarkup,
     InputFile,
     LinkPreviewOptions,
     Message,
-    ReplyParameters,
     Update,
 )
 
 from executor.record.redaction import Redactor
 from gateway.telegram.connection import Connection, PollConnection, quiet_libraries
 from gateway.telegram.failures import Ambiguous, CallFailed, Gone, Lost, failure_of
+from gateway.telegram.keyboards import Buttons, keyboard, opened_reply, reply
 from gateway.telegram.update_facts import topic_of
 
 if TYPE_CHECKING:
     from pydantic import SecretStr
 
 OFFICIAL_API = "https://api.telegram.org"
-CALLBACK_DATA_MAX_BYTES = 64  # Bot API, InlineKeyboardButton (A24)
 _CONNECTIONS = 8  # more than send.py ever uses at once, so that an answer to a press never waits for one
 _HEARD = ("message", "callback_query")  # the kinds of update that are asked for
 
 T = TypeVar("T")
 C = TypeVar("C", bound=Connection)
-
-
-@dataclass(frozen=True)
-class Button:
-    """A button under a message. Raise ValueError if Telegram would refuse it."""
-
-    text: str
-    data: str  # comes back when it is pressed
-
-    def __post_init__(self) -> None:
-        if not self.text or not 1 <= len(self.data.encode()) <= CALLBACK_DATA_MAX_BYTES:
-            raise ValueError(f"a button needs a text and 1 to {CALLBACK_DATA_MAX_BYTES} bytes of data")
-
-
-Buttons = Sequence[Sequence[Button]]  # rows from top to bottom
 
 
 @dataclass(frozen=True)
@@ -150,8 +131,8 @@ class Transport:
                 text,
                 parse_mode="HTML" if html else None,
                 message_thread_id=topic_of(topic),
-                reply_markup=_keyboard(buttons) or _opened_reply(chat, reply_hint),
-                reply_parameters=_reply(reply_to),
+                reply_markup=keyboard(buttons) or opened_reply(chat, reply_hint),
+                reply_parameters=reply(reply_to),
                 disable_notification=silent or None,
                 link_preview_options=LinkPreviewOptions(is_disabled=True),  # Telegram would visit what is named
             )
@@ -170,7 +151,7 @@ class Transport:
                 chat_id=chat,
                 message_id=message_id,
                 parse_mode="HTML" if html else None,
-                reply_markup=_keyboard(buttons),
+                reply_markup=keyboard(buttons),
                 link_preview_options=LinkPreviewOptions(is_disabled=True),
             )
         )
@@ -194,42 +175,21 @@ class Transport:
         reply_to: int | None = None,
         silent: bool = False,
         html: bool = True,
+        as_photo: bool = False,
     ) -> Sent:
-        """Send `content` as a file called `name`, with a caption of at most 1024 UTF-16 units."""
-        return await self._sent(
-            self._bot.send_document(
-                chat,
-                InputFile(content, filename=name),
-                caption=caption or None,
-                parse_mode="HTML" if caption and html else None,
-                message_thread_id=topic_of(topic),
-                reply_parameters=_reply(reply_to),
-                disable_notification=silent or None,
-            ),
-            self._timeouts.upload,
-        )
+        """Send `content` as a file called `name`, with a caption of at most 1024 UTF-16 units.
 
-    async def photo(
-        self,
-        chat: int,
-        name: str,
-        content: bytes,
-        *,
-        caption: str = "",
-        topic: int | None = None,
-        reply_to: int | None = None,
-        silent: bool = False,
-        html: bool = True,
-    ) -> Sent:
-        """Send `content` as a picture that the chat shows, with a caption as that of a file."""
+        With `as_photo` the chat shows it as a picture.
+        """
+        put = self._bot.send_photo if as_photo else self._bot.send_document
         return await self._sent(
-            self._bot.send_photo(
+            put(
                 chat,
                 InputFile(content, filename=name),
                 caption=caption or None,
                 parse_mode="HTML" if caption and html else None,
                 message_thread_id=topic_of(topic),
-                reply_parameters=_reply(reply_to),
+                reply_parameters=reply(reply_to),
                 disable_notification=silent or None,
             ),
             self._timeouts.upload,
@@ -283,21 +243,3 @@ class Transport:
         except Exception as error:  # noqa: BLE001 (an answer with an unknown shape raises anything)
             failure = failure_of(error, self._clean)
         raise failure from None
-
-
-def _keyboard(buttons: Buttons | None) -> InlineKeyboardMarkup | None:
-    if not buttons:
-        return None
-    rows = [[InlineKeyboardButton(button.text, callback_data=button.data) for button in row] for row in buttons]
-    return InlineKeyboardMarkup(rows)
-
-
-def _opened_reply(chat: int, hint: str) -> ForceReply | None:
-    if not hint:
-        return None
-    return ForceReply(selective=chat < 0, input_field_placeholder=hint)  # in a group it is nobody else's business
-
-
-def _reply(message_id: int | None) -> ReplyParameters | None:
-    """A reply to a message that was deleted meanwhile is sent all the same."""
-    return None if message_id is None else ReplyParameters(message_id, allow_sending_without_reply=True)
