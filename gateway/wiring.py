@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -91,7 +92,13 @@ def dispatcher(settings: Settings) -> Dispatcher:
     from executor.dispatch import Dispatcher
 
     _require_owner(settings)
-    return Dispatcher(executor_config(settings))
+    made = Dispatcher(executor_config(settings))
+    if settings.telegram_bot_token.get_secret_value():
+        from gateway.telegram.approval_card import fits
+        from gateway.telegram.card_model import Place
+
+        made.ask_only_if(partial(fits, Place(settings.host_name, made.store.redactor)))
+    return made
 
 
 @contextmanager

@@ -79,7 +79,8 @@ def cards_of(tx: Reading, subjects: Iterable[str]) -> dict[str, Card]:
 def unasked_since(tx: Reading, moment: str) -> int:
     """Return how many cards of requests that operators were never asked about have changed since a stored time."""
     asked = select(approvals.c.id).where(approvals.c.host == cards.c.host, approvals.c.request_id == cards.c.subject)
-    recent = (cards.c.host == tx.host) & (cards.c.updated_at > moment) & ~asked.exists()
+    of_requests = ~cards.c.subject.startswith("_", autoescape=True)
+    recent = (cards.c.host == tx.host) & (cards.c.updated_at > moment) & of_requests & ~asked.exists()
     return tx.connection.scalar(select(func.count()).select_from(cards).where(recent)) or 0
 
 

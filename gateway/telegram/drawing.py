@@ -18,9 +18,9 @@ from gateway.telegram import queue_stories
 from gateway.telegram.approval_card import Asked, deny_keyboard
 from gateway.telegram.card_model import Action, Card
 from gateway.telegram.cards import Story, request_card
+from gateway.telegram.keyboards import Button, Buttons
 from gateway.telegram.outgoing import Kind, Outgoing
 from gateway.telegram.stories import story_of
-from gateway.telegram.transport import Button, Buttons
 
 if TYPE_CHECKING:
     from gateway.telegram.desk import Desk

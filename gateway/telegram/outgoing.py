@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 
 from gateway.telegram.failures import Lost
-from gateway.telegram.transport import Buttons
+from gateway.telegram.keyboards import Buttons
 
 TEXT_ROOM = 3900  # UTF-16 units for `html` without its tags: Telegram's 4096 less what may be noted below it
 CAPTION_ROOM = 850  # the same for the caption of a file, of 1024

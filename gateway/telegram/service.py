@@ -5,14 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Mapping
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
 from sqlalchemy import Connection, event
 
 from gateway.settings_model import Settings
-from gateway.telegram.approval_card import fits
 from gateway.telegram.card_model import Place
 from gateway.telegram.desk import Desk
 from gateway.telegram.names import known_names
@@ -43,7 +41,6 @@ class ChatService:
         names = known_names(dispatcher.store)
         place = Place(settings.host_name, dispatcher.store.redactor, names=names)
         self._desk = Desk(settings, dispatcher, place, names, decided, lambda: self._troubles(troubles()), health)
-        dispatcher.ask_only_if(partial(fits, place))
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[None] | None = None
         self._parts: Parts | None = None

@@ -12,8 +12,8 @@ from executor.record.approvals import pending
 from gateway.telegram.card_model import Card
 from gateway.telegram.drawing import Drawn, keyboard_of
 from gateway.telegram.failures import Lost
+from gateway.telegram.keyboards import Buttons
 from gateway.telegram.outgoing import Declined, Delivered, Outcome, Uncertain, Vanished
-from gateway.telegram.transport import Buttons
 
 if TYPE_CHECKING:
     from gateway.telegram.desk import Desk

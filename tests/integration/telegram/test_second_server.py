@@ -11,7 +11,8 @@ from pydantic import SecretStr
 from scenes import PATIENT, play
 
 from gateway.telegram.authorise import ChatPolicy, Operator, authorise
-from gateway.telegram.transport import Button, Transport
+from gateway.telegram.keyboards import Button
+from gateway.telegram.transport import Transport
 from gateway.telegram.update_facts import facts_of
 
 TOKEN = "7000002:synthetic-token-for-a-second-server"

@@ -13,6 +13,7 @@ from scenes import IMPATIENT, delivery, play, until
 
 from executor.errors import Unavailable
 from gateway.telegram.failures import Lost
+from gateway.telegram.keyboards import Button
 from gateway.telegram.outgoing import (
     Declined,
     Delivered,
@@ -24,7 +25,6 @@ from gateway.telegram.outgoing import (
     Vanished,
 )
 from gateway.telegram.send import TOPIC_RETRY, Delivery
-from gateway.telegram.transport import Button
 
 CHAT = -1001
 CARD = Outgoing("r1", Kind.SEND, CHAT, "<b>git_push</b> main")

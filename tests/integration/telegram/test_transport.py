@@ -24,7 +24,8 @@ from gateway.telegram.failures import (
     Unmodified,
 )
 from gateway.telegram.failures import Fault as Refusal
-from gateway.telegram.transport import Button, Sent
+from gateway.telegram.keyboards import Button
+from gateway.telegram.transport import Sent
 from gateway.telegram.update_facts import facts_of
 
 CHAT = -1001

@@ -24,9 +24,9 @@ from gateway.telegram.failures import (
     Rejected,
     failure_of,
 )
+from gateway.telegram.keyboards import Button
 from gateway.telegram.outgoing import TEXT_ROOM, Declined, Kind, Outgoing, Priority, Uncertain
 from gateway.telegram.pace import GROUP_LIMIT, GROUP_WINDOW, Pace
-from gateway.telegram.transport import Button
 
 CHAT = -1001
 LINE = Outgoing("r1", Kind.SEND, CHAT, "<b>a</b> &lt;b")
