@@ -7,7 +7,9 @@ hide what is published.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from typing import NamedTuple
 
 from executor.errors import Failed, TimedOut
 from executor.git.added_lines import AddedLine, added_lines
@@ -16,12 +18,21 @@ from executor.git.questions import HEADS, resolve, text
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
 from executor.git.transfer import ls_remote
-from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS
+from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS, contents_of, sizes_of
+from executor.git.unshown_text import SMALL_BYTES, binary_files, file_names, lines_of, pieces_of
 
 LESS_KNOWN = ("--ignore-missing", "--stdin")  # there may be too many for a command line, and some may not be here
 # A file must not escape the look by its size; what makes the patch too large is said (INCOMPLETE).
 _DIFF_LARGE = ("-c", "core.bigFileThreshold=1g")
 COMMITS_LIMIT = 2_000  # commits whose changes are looked at
+_BINARIES_LIMIT, _BINARIES_READ = 2_000, 40  # contents whose size is asked, and that are read (SMALL_BYTES each)
+_COMMIT = "%H%n%an %ae %cn %ce%n%B%x00"
+
+
+class _Commit(NamedTuple):
+    id: str
+    people: str  # names and addresses of author and committer
+    message: str
 
 
 def outgoing_secret(git: Git, branch: str | None) -> str | None:
@@ -45,24 +56,32 @@ def outgoing_secret(git: Git, branch: str | None) -> str | None:
 def commit_secrets(git: Git, tip: str, known: Iterable[str]) -> tuple[SecretFinding, ...]:
     """Return the findings in the commits of `tip` that are not reachable from `known` (object ids).
 
-    Their messages are looked at too. A last finding of kind INCOMPLETE says that there was more than is looked at.
-    Starts one process where there is no such commit, otherwise two. Raises Failed.
+    Their messages are looked at too, and what else a patch does not show: names of files and people, text in UTF-16,
+    and what is readable in small binary files. A last finding of kind INCOMPLETE says that there was more than is
+    looked at. Starts one process where there is no such commit, otherwise two, or four where there are binary files.
+    Raises Failed.
     """
     listing = git.local(
-        ["rev-list", f"--max-count={COMMITS_LIMIT + 1}", "--no-commit-header", "--format=%H%n%B%x00",
+        ["rev-list", f"--max-count={COMMITS_LIMIT + 1}", "--no-commit-header", f"--format={_COMMIT}",
          *LESS_KNOWN, tip, "--"], stdin=less(known), exact=True,
     )  # fmt: skip
-    commits = [entry.split("\n", 1) for entry in text(listing.stdout).split("\0\n")[:-1]]
+    commits = [_Commit(*entry.split("\n", 2)) for entry in text(listing.stdout).split("\0\n")[:-1]]
     if not commits:
         return ()
     looked_at = commits[:COMMITS_LIMIT]
     try:
-        patch = _patch(git, [commit for commit, _ in looked_at])
+        patch = _patch(git, [commit.id for commit in looked_at])
+        binary = _small_contents(git, binary_files(patch))
     except Failed as problem:
         if problem.code != "output_too_large" and not isinstance(problem, TimedOut):
             raise
-        return (*secrets_in(_messages(looked_at)), SecretFinding("", 0, INCOMPLETE))
-    found = secrets_in(_all_lines(looked_at, patch))
+        return (*secrets_in(_messages(looked_at), pieces=_people(looked_at)), SecretFinding("", 0, INCOMPLETE))
+    unshown = (line for path, content in binary for line in lines_of(path, content))
+    readable = (piece for path, content in binary for piece in pieces_of(path, content))
+    found = secrets_in(
+        chain(_messages(looked_at), unshown, added_lines(patch)),
+        pieces=chain(_people(looked_at), file_names(patch), readable),
+    )
     if len(commits) > COMMITS_LIMIT and not any(one.kind == INCOMPLETE for one in found):
         return (*found, SecretFinding("", 0, INCOMPLETE))
     return found
@@ -84,12 +103,19 @@ def _patch(git: Git, commits: Sequence[str]) -> bytes:
     ).stdout
 
 
-def _all_lines(commits: Sequence[Sequence[str]], patch: bytes) -> Iterator[AddedLine]:
-    yield from _messages(commits)
-    yield from added_lines(patch)
+def _small_contents(git: Git, blobs: Mapping[str, str]) -> list[tuple[str, bytes]]:
+    """Return (path, content) of those contents that are small, given their paths by id; of the others nothing."""
+    sizes = sizes_of(git, list(blobs)[:_BINARIES_LIMIT])
+    small = [blob for blob, size in sizes.items() if size <= SMALL_BYTES][:_BINARIES_READ]
+    return [(blobs[blob], content) for blob, content in contents_of(git, small)]
 
 
-def _messages(commits: Sequence[Sequence[str]]) -> Iterator[AddedLine]:
-    for commit, message in commits:
-        for number, line in enumerate(message.splitlines(), 1):
-            yield AddedLine(f"the message of commit {commit[:10]}", number, line)
+def _messages(commits: Sequence[_Commit]) -> Iterator[AddedLine]:
+    for commit in commits:
+        for number, line in enumerate(commit.message.splitlines(), 1):
+            yield AddedLine(f"the message of commit {commit.id[:10]}", number, line)
+
+
+def _people(commits: Sequence[_Commit]) -> Iterator[AddedLine]:
+    for people in dict.fromkeys(commit.people for commit in commits):
+        yield AddedLine("the name of an author", 0, people)

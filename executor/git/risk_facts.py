@@ -154,7 +154,12 @@ _BY_KIND: tuple[tuple[str, Severity, str, Callable[[ChangedPath], bool]], ...] =
         lambda c: c.new_mode == EXECUTABLE and c.old_mode != EXECUTABLE,
     ),
     ("large", Severity.WARNING, "files larger than 1 MiB", lambda c: (c.size or 0) > LARGE_BYTES and c.status != "D"),
-    ("binary", Severity.NOTE, "binary files, of which a diff shows nothing", lambda c: c.binary and c.status != "D"),
+    (
+        "binary",
+        Severity.NOTE,
+        "binary files: no diff shows them, and hardly a search for secrets",
+        lambda c: c.binary and c.status != "D",
+    ),
     (
         "replaced",
         Severity.WARNING,

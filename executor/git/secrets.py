@@ -45,26 +45,34 @@ INCOMPLETE = "not scanned in full"
 
 @dataclass(frozen=True, slots=True)
 class SecretFinding:
-    """Where a secret seems to be, and of what kind. `path` is empty and `line` 0 for INCOMPLETE."""
+    """Where a secret seems to be, and of what kind. `path` is empty for INCOMPLETE, `line` 0 where there are none."""
 
     path: str
     line: int
     kind: str
 
     def words(self) -> str:
-        return f"{self.kind} in {self.path} (line {self.line})" if self.path else self.kind
+        place = f" (line {self.line})" if self.line else ""
+        return f"{self.kind} in {self.path}{place}" if self.path else self.kind
 
 
-def secrets_in(lines: Iterable[AddedLine], limit: int = BYTES_LIMIT) -> tuple[SecretFinding, ...]:
+def secrets_in(
+    lines: Iterable[AddedLine], limit: int = BYTES_LIMIT, *, pieces: Iterable[AddedLine] = ()
+) -> tuple[SecretFinding, ...]:
     """Return the findings, tokens first, at most `FINDINGS_LIMIT` and one for each line.
 
+    `pieces` are no lines of text (names, what is readable in a binary file): only tokens are looked for in them.
     Where there are more, or more than `limit` characters, the last finding is of kind INCOMPLETE.
     """
     tokens: dict[tuple[str, int], str] = {}
     likely: dict[tuple[str, int], str] = {}
     keys = KeyWatch()
     seen = 0
-    complete = True
+    for path, number, text in pieces:
+        seen += len(text) + 1
+        if seen <= limit and may_hold_secret(text) and (kind := next(_tokens_in(text), None)):
+            tokens.setdefault((path, number), kind)
+    complete = seen <= limit
     for path, number, text in lines:
         seen += len(text) + 1
         if seen > limit or len(tokens) >= FINDINGS_LIMIT:

@@ -91,7 +91,7 @@ def _with_contents(git: Git, changes: Sequence[ChangedPath], blobs: Sequence[str
     """Add the sizes of new contents and the targets of new symbolic links."""
     has_blob = [change.new_mode not in (_ABSENT, GITLINK) for change in changes]
     asked = [blob for blob, has in zip(blobs, has_blob, strict=True) if has][:_LOOKED_AT]
-    sizes = _sizes(git, asked)
+    sizes = sizes_of(git, asked)
     small = {blob for change, blob in zip(changes, blobs, strict=True) if change.new_mode == SYMLINK}
     targets = _targets(git, sorted(blob for blob in small if 0 <= sizes.get(blob, -1) <= 4096))
     return tuple(
@@ -100,7 +100,8 @@ def _with_contents(git: Git, changes: Sequence[ChangedPath], blobs: Sequence[str
     )
 
 
-def _sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
+def sizes_of(git: Git, blobs: Sequence[str]) -> dict[str, int]:
+    """Return the size in bytes of those objects that are here. Raises Failed."""
     if not blobs:
         return {}
     done = git.local(
@@ -112,21 +113,25 @@ def _sizes(git: Git, blobs: Sequence[str]) -> dict[str, int]:
     return {row[0]: int(row[2]) for row in rows if len(row) == 3}
 
 
+def contents_of(git: Git, blobs: Sequence[str]) -> Iterator[tuple[str, bytes]]:
+    """Yield (object id, content) of those objects that are here. Raises Failed, also `output_too_large`."""
+    if blobs:
+        asked = "".join(f"{blob}\n" for blob in blobs).encode()
+        yield from _contents(git.local(["cat-file", "--batch"], stdin=asked, exact=True).stdout)
+
+
 def _targets(git: Git, blobs: Sequence[str]) -> dict[str, str]:
-    if not blobs:
-        return {}
-    done = git.local(["cat-file", "--batch"], stdin="".join(f"{blob}\n" for blob in blobs).encode(), exact=True)
-    return dict(_contents(done.stdout))
+    return {blob: text(content[:_LINK_BYTES]) for blob, content in contents_of(git, blobs)}
 
 
-def _contents(output: bytes) -> Iterator[tuple[str, str]]:
-    """Yield (object id, beginning of its content) of `cat-file --batch`."""
+def _contents(output: bytes) -> Iterator[tuple[str, bytes]]:
+    """Yield what `cat-file --batch` wrote (pure)."""
     start = 0
     while start < len(output):
         end = output.index(b"\n", start)
         head = output[start:end].split(b" ")
-        size = int(head[2]) if len(head) == 3 else 0
         if len(head) == 3:
-            yield text(head[0]), text(output[end + 1 : end + 1 + min(size, _LINK_BYTES)])
+            size = int(head[2])
+            yield text(head[0]), output[end + 1 : end + 1 + size]
             end += size + 1
         start = end + 1

@@ -77,6 +77,7 @@ PURE = [
     "executor/git/secret_signs.py",
     "executor/git/text.py",
     "executor/git/transfer_plan.py",
+    "executor/git/unshown_text.py",
 ]
 IMPURE_MODULES = {
     "os", "io", "sys", "time", "socket", "subprocess", "shutil", "tempfile", "threading", "asyncio", "signal",

@@ -186,3 +186,44 @@ def test_the_commits_of_any_range_can_be_looked_at(repository: Adopted) -> None:
 
     assert [found.path for found in commit_secrets(repository.open(), tip, [before])] == ["app.py"]
     assert commit_secrets(repository.open(), tip, [tip]) == ()
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
+def test_text_in_another_encoding_is_read_as_the_text_it_is(repository: Adopted, encoding: str) -> None:
+    repository.commit("settings.ini", f"[aws]\nkey = {AWS_KEY}\n".encode(encoding))
+
+    (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
+
+    assert (found.path, found.line) == ("settings.ini", 2)
+
+
+def test_a_nul_in_a_file_does_not_hide_what_is_readable_in_it(repository: Adopted) -> None:
+    repository.commit("notes.txt", f"\0\x01 key: {AWS_KEY}\n")
+
+    (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
+
+    assert (found.path, found.line) == ("notes.txt", 0)
+
+
+def test_an_ordinary_picture_holds_no_secret(repository: Adopted) -> None:
+    repository.commit("logo.png", b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 40)
+
+    assert commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))]) == ()
+
+
+def test_a_secret_in_the_name_of_a_file_is_found_and_not_repeated(repository: Adopted) -> None:
+    repository.commit(f"backup-{AWS_KEY}.txt", "nothing\n")
+
+    (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
+
+    assert AWS_KEY not in found.words()
+    assert "the name of a file" in found.words()
+
+
+def test_a_secret_in_the_name_of_an_author_is_found(repository: Adopted) -> None:
+    repository.plain("-c", f"user.name={AWS_KEY}", "commit", "-q", "--allow-empty", "-m", "x",
+                     f"--author={AWS_KEY} <a@example.org>")  # fmt: skip
+
+    (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
+
+    assert "the name of an author" in found.words()
