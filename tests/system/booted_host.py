@@ -61,7 +61,7 @@ class BootedHost:
     def attempt(self, *argv: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         """Run a program in the machine as its root."""
         enter = ["nsenter", "-t", str(self.leader), "-m", "-p", "-n", "-u", "-i"]
-        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8", "SYSTEMD_PAGER": "", **(env or {})}
+        environment = {"PATH": "/usr/local/bin:/usr/sbin:/usr/bin", "LC_ALL": "C.UTF-8", **(env or {})}
         return subprocess.run(
             [*enter, *argv], env=environment, cwd="/", stdin=subprocess.DEVNULL, capture_output=True, text=True,
             timeout=PATIENCE,
