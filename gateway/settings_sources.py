@@ -73,7 +73,8 @@ def _trusted(path: Path, name: str) -> Path:
     try:
         facts = path.stat()
     except OSError as error:
-        raise ConfigError("config_file", f"{name}: the file cannot be read ({error.strerror})") from None
+        what = f"{name}: {path} cannot be read ({error.strerror})"
+        raise ConfigError("config_file", what, f"put it there, or correct {name}") from None
     foreign = facts.st_uid not in (0, os.geteuid())
     shared_group = bool(facts.st_mode & stat.S_IWGRP) and facts.st_gid != os.getegid()
     if foreign or shared_group or facts.st_mode & stat.S_IWOTH:
@@ -95,8 +96,11 @@ def read_env_file(path: Path | None) -> dict[str, str]:
     try:
         with path.open(encoding="utf-8-sig") as stream:
             bindings = list(parse_stream(stream))
+    except PermissionError:
+        what = f"{path} cannot be read by uid {os.geteuid()}, which the gateway runs as"
+        raise ConfigError("env_file", what, f"sudo chown {os.geteuid()} {path} && sudo chmod 600 {path}") from None
     except (OSError, UnicodeDecodeError):
-        raise ConfigError("env_file", f"{path} cannot be read as UTF-8 text") from None
+        raise ConfigError("env_file", f"{path} cannot be read as UTF-8 text", "write it anew as UTF-8") from None
     for binding in bindings:
         if binding.error or (binding.key and binding.value is None):
             text = binding.original.string

@@ -51,7 +51,7 @@ class InitPlan:
         if self.changes:
             yield f"Write {self.file.path} (mode 0600; what else stands there stays):"
             for name, value in self.changes.items():
-                yield f"  {variable(name)}={'(not shown)' if name in SECRETS else value}"
+                yield f"  {variable(name)}" + (" (not shown)" if name in SECRETS else f"={value}")
         for path, mode in self.directories:
             yield f"Make the directory {path} (mode {mode:04o})"
         for each in self.adoptions:

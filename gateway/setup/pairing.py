@@ -49,10 +49,10 @@ def match(facts: UpdateFacts, code: str) -> Paired | str | None:
     """Return who sent the code and where, why a message with it does not count, or None for any other update."""
     if facts.kind != "message" or code not in facts.text.split():
         return None
-    if facts.is_forward or facts.via_bot or facts.is_bot:
-        return "the code came forwarded, or from a bot: type it yourself"
     if facts.sender_chat_id is not None or facts.user_id is None or facts.chat_id is None:
         return "the code came from an anonymous administrator, who is nobody in particular: write as yourself"
+    if facts.is_forward or facts.via_bot or facts.is_bot:
+        return "the code came forwarded, or from a bot: type it yourself"
     return Paired(facts.chat_id, facts.chat_type, facts.topic, facts.user_id, facts.user_name)
 
 

@@ -74,7 +74,7 @@ def _code(lines: list[str]) -> Iterator[str]:
 def _assign(found: Assignments, name: str, line: str, at: int) -> int:
     """Note what `name` is set to by the word at `at`; return where it ends, or -1 where the line is given up."""
     try:
-        value, end = _word(line, at, found.values, 0)
+        value, end = _word(line, at, found, 0)
     except _Computed as why:
         found.values.pop(name, None)
         found.not_understood[name] = str(why)
@@ -85,11 +85,11 @@ def _assign(found: Assignments, name: str, line: str, at: int) -> int:
         del found.values[name]
         found.not_understood[name] = "it is set more than once, to different values"
     elif name not in found.not_understood:
-        found.values[name] = value[:_VALUE_CHARACTERS]
+        found.values[name] = value
     return end
 
 
-def _word(line: str, at: int, known: dict[str, str], depth: int, closing: str = "") -> tuple[str, int]:
+def _word(line: str, at: int, known: Assignments, depth: int, closing: str = "") -> tuple[str, int]:
     """Return the value of the word at `at` and where it ends; inside of `${...:-` it ends before `closing`."""
     said: list[str] = []
     quoted = False
@@ -114,6 +114,8 @@ def _word(line: str, at: int, known: dict[str, str], depth: int, closing: str = 
         elif character == "$":
             value, at = _expansion(line, at, known, depth)
             said.append(value)
+            if sum(map(len, said)) > _VALUE_CHARACTERS:
+                raise _Computed("it is too long")
         elif not quoted and (character == closing or (not closing and character in " \t;#&|<>()")):
             if character in "#" and said and line[at - 1] not in " \t":
                 said.append(character)
@@ -128,21 +130,23 @@ def _word(line: str, at: int, known: dict[str, str], depth: int, closing: str = 
     return "".join(said), at
 
 
-def _expansion(line: str, at: int, known: dict[str, str], depth: int) -> tuple[str, int]:
+def _expansion(line: str, at: int, known: Assignments, depth: int) -> tuple[str, int]:
     """Return what the `$` at `at` stands for, and where that ends."""
     braced = line.startswith("${", at)
     name = _NAME.match(line, at + (2 if braced else 1))
     if name is None:
         raise _Computed("a shell works it out")
+    if name[0] in known.not_understood:
+        raise _Computed(f"it depends on ${name[0]}, which is not understood")
     end = name.end()
     if not braced or line[end : end + 1] == "}":
-        if name[0] not in known:
+        if name[0] not in known.values:
             raise _Computed(f"it depends on ${name[0]}, which the script does not set plainly")
-        return known[name[0]], end + braced
+        return known.values[name[0]], end + braced
     if not line.startswith((":-", "-"), end) or depth >= _LIMIT_DEPTH:
         raise _Computed("a shell works it out")
     start = end + (2 if line[end] == ":" else 1)
     default, stop = _word(line, start, known, depth + 1, closing="}")
-    set_before = known.get(name[0])
+    set_before = known.values.get(name[0])
     takes_default = set_before is None or (set_before == "" and line[end] == ":")
     return default if takes_default or set_before is None else set_before, stop + 1

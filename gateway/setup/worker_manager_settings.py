@@ -18,7 +18,6 @@ NAMES: Mapping[str, tuple[str, ...]] = {
         "REPO_DIR",
         "REPO_PATH",
         "GIT_REPO",
-        "REPOSITORY_DIR",
         "PROJECT_ROOT",
         "PROJECT_DIR",
         "PROJECT_PATH",

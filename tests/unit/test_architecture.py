@@ -76,6 +76,8 @@ PURE = [
     "executor/git/scripts.py",
     "executor/git/secret_signs.py",
     "executor/git/text.py",
+    "gateway/setup/shell_assignments.py",
+    "gateway/setup/toml_text.py",
     "executor/git/transfer_plan.py",
     "executor/git/unshown_text.py",
 ]

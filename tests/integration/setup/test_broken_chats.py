@@ -39,10 +39,10 @@ def other_poller(api: BotApi) -> Iterator[None]:
     ended = threading.Event()
 
     def poll() -> None:
-        address = f"{api.url}/bot{api.token}/getUpdates?timeout=30"
+        address = f"{api.url}/bot{api.token}/getUpdates"
         while not ended.is_set():
             try:
-                with urllib.request.urlopen(address, timeout=60) as answer:
+                with urllib.request.urlopen(address, b"timeout=30", timeout=60) as answer:
                     json.load(answer)
             except (urllib.error.HTTPError, OSError):
                 ended.wait(0.5)

@@ -51,7 +51,6 @@ def test_what_a_container_must_not_see_or_be_is_named_with_its_mend(
         "state": ("--volume", f"{docker_host.state}:/state:ro"),
         "git": (*shared, "--volume", f"{local}:/git"),
         "socket": (*shared, "--volume", f"{docker.socket}:/docker.sock"),
-        "privileged": (*shared, "--privileged"),
         "pids": (*shared, "--pid", "host"),
     }.items():
         docker.run(name, "sleep", "1000", options=options)
@@ -62,12 +61,11 @@ def test_what_a_container_must_not_see_or_be_is_named_with_its_mend(
         "state": f"take the mount of {docker_host.state} out",
         "git": "read-only",
         "socket": f"take the mount of {docker.socket} out",
-        "privileged": "take that away",
         "pids": "pid: host",
     }.items():
         assert found[f"container {name}"]["state"] == "fail"
         assert part in found[f"container {name}"]["mend"]
-    docker("rm", "--force", "state", "git", "socket", "privileged", "pids")
+    docker("rm", "--force", "state", "git", "socket", "pids")
     assert not [name for name in docker_host.doctor() if name.startswith("container ")]
 
 
