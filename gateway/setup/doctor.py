@@ -17,6 +17,7 @@ from gateway.setup import (
     checks_files,
     checks_git,
     checks_host,
+    checks_queues,
     checks_systemd,
     checks_telegram,
 )
@@ -69,6 +70,7 @@ CHECKS: dict[str, Callable[[Settings], Iterator[Check]]] = {
     "repositories": checks_git.repositories,
     "database": record,
     "docker": checks_docker.docker,
+    "queues": checks_queues.queues,
     "telegram": checks_telegram.chat,
     "systemd": checks_systemd.unit,
     "gateway": checks_host.running,
