@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import threading
@@ -13,7 +14,10 @@ from executor.errors import Refused
 from executor.git.gitfile import repository_lock
 from executor.git.paths import RepositoryPaths
 from executor.git.repository import Deadlines, Git, open_repository
+from executor.sandbox.leftovers import end_leftovers
 from executor.sandbox.process import ProcessRunner
+
+log = logging.getLogger(__name__)
 
 
 class Repositories:
@@ -69,7 +73,7 @@ class Repositories:
             yield git
 
     def clear_unfinished(self, name: str) -> None:
-        """At start: remove the drafts, and the locks on them, that a killed process and its git left behind.
+        """At start: end the programs of a killed process, and remove the drafts and the locks on them that it left.
 
         They lie in the repository's own temporary directory, and nobody looks at them again; but a lock among them
         would stop every later draft of that name. Raises Unavailable("repository_busy") when somebody is at work.
@@ -78,6 +82,8 @@ class Repositories:
         if not paths.tmp.is_dir():
             return
         with repository_lock(paths):
+            for name in end_leftovers(paths.root):
+                log.warning("ended a %s that a killed gateway had left at work in %s", name, paths.name)
             for entry in os.scandir(paths.tmp):
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)

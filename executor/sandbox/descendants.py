@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from executor.errors import ConfigError
 from executor.sandbox.kernel import Kernel
 
-_RLIMIT_LOCKS = 10  # <asm-generic/resource.h>; the resource module has no name for it
+RLIMIT_LOCKS = 10  # <asm-generic/resource.h>; the resource module has no name for it
 _UNLIMITED_TOKENS = 1 << 62
 _FEWEST_TOKENS = 1 << 32
 _PATIENCE = 2.0  # s for killed processes to be gone; only one that hangs inside the kernel takes longer
@@ -58,17 +58,17 @@ class Descendants:
         here; and elsewhere it would have to leave our session besides to be taken for a descendant.
         """
         with _spawning:
-            soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
-            resource.setrlimit(_RLIMIT_LOCKS, (self._token, hard))
+            soft, hard = resource.getrlimit(RLIMIT_LOCKS)
+            resource.setrlimit(RLIMIT_LOCKS, (self._token, hard))
             try:
                 yield
             finally:
-                resource.setrlimit(_RLIMIT_LOCKS, (soft, hard))
+                resource.setrlimit(RLIMIT_LOCKS, (soft, hard))
 
     def hold(self, leader: int) -> None:
         """Make the mark one that the spawned process cannot take off."""
         with contextlib.suppress(OSError, ValueError):  # it has ended, or it is another user's by now (sudo)
-            resource.prlimit(leader, _RLIMIT_LOCKS, (self._token, self._token))
+            resource.prlimit(leader, RLIMIT_LOCKS, (self._token, self._token))
 
     def end(self, leader: int) -> int | None:
         """Kill what is left, reap what is ours, and return the leader's exit code (-N for signal N).
@@ -112,14 +112,14 @@ class Descendants:
 
     def _is_ours(self, pid: int) -> bool:
         try:
-            marked = self._token in resource.prlimit(pid, _RLIMIT_LOCKS)
+            marked = self._token in resource.prlimit(pid, RLIMIT_LOCKS)
             return marked and os.getsid(pid) != os.getsid(0)
         except OSError:  # gone, or another user's
             return False
 
 
 def _tokens() -> int:
-    _soft, hard = resource.getrlimit(_RLIMIT_LOCKS)
+    _soft, hard = resource.getrlimit(RLIMIT_LOCKS)
     return _UNLIMITED_TOKENS if hard == resource.RLIM_INFINITY else hard
 
 

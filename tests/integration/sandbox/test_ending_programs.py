@@ -210,7 +210,8 @@ def test_an_interrupt_in_the_middle_leaves_no_process(tmp_path: Path, span: str)
         "from executor.sandbox.confinement import Confinement\n"
         "from executor.sandbox.process import ProcessRunner\n"
         "runner = ProcessRunner(Confinement())\n"
-        f"runner.run(('/bin/sh', '-c', 'echo > {tmp_path}/begun; sleep {span} & sleep {span}'), env={{}},"
+        # begun after a second: the spawn itself must be over, or the interrupt comes before there is anything to end
+        f"runner.run(('/bin/sh', '-c', 'sleep 1; echo > {tmp_path}/begun; sleep {span} & sleep {span}'), env={{}},"
         " cwd=Path('/'), profile=None, deadline=60)\n"
     )
     host = subprocess.Popen([sys.executable, "-c", code], stderr=subprocess.DEVNULL)

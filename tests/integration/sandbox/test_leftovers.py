@@ -1,0 +1,82 @@
+"""A git that outlives a killed gateway is ended by the next one; everybody else's goes on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from repos import Adopted, adopted_repository
+
+from executor.sandbox.leftovers import end_leftovers
+
+pytestmark = pytest.mark.needs("git", "landlock")
+
+# A gateway in the middle of a command that hangs.
+GATEWAY = """
+import sys
+from pathlib import Path
+from executor.git.paths import RepositoryPaths
+from executor.git.repository import open_repository
+from executor.policy.model import Contact
+from executor.sandbox.confinement import Confinement
+from executor.sandbox.process import ProcessRunner
+tree, root = map(Path, sys.argv[1:])
+git = open_repository(RepositoryPaths("project", tree, root), ProcessRunner(Confinement()))
+git.local(["status"], contact=Contact.READ, deadline=600)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Adopted:
+    adopted = adopted_repository(tmp_path)
+    os.mkfifo(adopted.tree / ".gitignore")
+    return adopted
+
+
+def gits_in(root: Path) -> list[int]:
+    sign = f"GIT_DIR={root}/".encode()
+    found = []
+    for name in os.listdir("/proc"):
+        try:
+            if name.isdigit() and sign in Path(f"/proc/{name}/environ").read_bytes():
+                found.append(int(name))
+        except OSError:
+            continue
+    return found
+
+
+def until(happens: Callable[[], bool]) -> None:
+    give_up = time.monotonic() + 60
+    while not happens():
+        assert time.monotonic() < give_up
+        time.sleep(0.01)
+
+
+def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
+    root = repository.paths.root
+    with subprocess.Popen([sys.executable, "-c", GATEWAY, repository.tree, root]) as gateway:
+        until(lambda: bool(gits_in(root)))
+        time.sleep(0.2)  # it is marked right after its start
+        gateway.send_signal(signal.SIGKILL)
+    assert gits_in(root)
+
+    ended = end_leftovers(root)
+
+    assert ended == ("git",)
+    until(lambda: not gits_in(root))
+
+
+def test_a_persons_program_on_the_same_git_directory_goes_on(repository: Adopted) -> None:
+    environment = {"GIT_DIR": str(repository.paths.local)}
+    with subprocess.Popen(["/bin/sleep", "300"], env=environment) as person:
+        try:
+            assert end_leftovers(repository.paths.root) == ()
+            assert person.poll() is None
+        finally:
+            person.kill()
