@@ -10,7 +10,14 @@ import pytest
 from booted_host import ACCOUNT, GROUP, UNIT, BootedHost, booted_host
 from repos import work_tree
 
+from gateway.setup.env_text import merged, problem
+
 pytestmark = [pytest.mark.needs("git", "landlock", "systemd-nspawn"), pytest.mark.timeout(600)]
+
+# What could be read in several ways and, where it is accepted, is not.
+VALUES = (
+    "plain", "two words", "a=b;c", "a#b", "100%", "*", "{x}", "!", "(a)", "<b>&", "täst", "~/x", "[1,2]", "a:b@c/d?e",
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -56,3 +63,27 @@ def test_the_units_state_is_told_and_what_is_named_mends_it(machine: BootedHost)
     assert changed["state"] == "warn"
     paste(machine, changed["command"])
     assert doctor(machine)["unit's user"]["state"] == "fail"
+
+
+def test_e07_systemd_reads_the_env_file_that_init_writes_as_everybody_does(machine: BootedHost) -> None:
+    values = {f"GATEWAY_V{number}": value for number, value in enumerate(VALUES)}
+    assert [value for value in VALUES if problem(value)] == []
+    machine.write(
+        "/etc/written.env", merged("# A comment.\n; another\nGATEWAY_X=1\n", values, {"GATEWAY_V0": "One."})
+    )
+    lines = (
+        "Type=oneshot",
+        "EnvironmentFile=/etc/written.env",
+        "ExecStart=/usr/bin/env -0",
+        "StandardOutput=file:/read",
+    )
+    machine.write("/etc/systemd/system/reader.service", "\n".join(("[Service]", *lines, "")))
+    machine.run("systemctl", "daemon-reload")
+
+    machine.run("systemctl", "start", "reader.service")
+
+    read = dict(line.split("=", 1) for line in machine.path("/read").read_text().split("\0") if line)
+    assert {name: value for name, value in read.items() if name.startswith("GATEWAY_")} == {
+        "GATEWAY_X": "1",
+        **values,
+    }
