@@ -20,7 +20,7 @@ from executor.record import queue_samples
 from executor.record.store import Transaction
 from gateway.schedule.hours import parse_hours, spans, within
 from gateway.schedule.queue_count import counter
-from gateway.schedule.queue_requests import last_restart, raise_restart
+from gateway.schedule.queue_requests import last_restart, raise_restart, take_back
 from gateway.schedule.queue_state import Act, Facts, Hold, Kind, MonitorState, Rules
 from gateway.schedule.thresholds import step
 
@@ -99,10 +99,14 @@ class QueueMonitor:
         with store.transaction() as tx:
             if queues and not isinstance(decision, Refuse):
                 request = raise_restart(tx, queues, decision, self._lane, sample.at)
+            back = any(act.kind is Kind.WITHDRAW for act in acts) and take_back(tx, request)
             for act in acts:
-                tx.append(act.kind, act.story, self._told(act, sample.at, request, allowed))
+                if act.kind is not Kind.WITHDRAW or back:
+                    tx.append(act.kind, act.story, self._told(act, sample.at, request, allowed))
             self._keep(tx, sample, bool(acts))
             queue_samples.remember(tx, {"state": state.as_data(), "request": request})
+        if back:
+            self._dispatcher.answer(request)
         return bool(acts)
 
     def _decision(self, body: str) -> Decision:
@@ -129,7 +133,7 @@ class QueueMonitor:
                 told |= {"opens_at": ahead[0][0].isoformat()} if ahead else {}
             elif isinstance(decision, Refuse):
                 told |= {"refused": decision.reason}
-        if act.kind in (Kind.RESTART, Kind.RESTART_TROUBLE):
+        if act.kind in (Kind.RESTART, Kind.RESTART_TROUBLE, Kind.WITHDRAW):
             told |= {"request": request}
         return told
 

@@ -12,10 +12,11 @@ from executor.policy.model import Ask, Operation, Run
 from executor.record import approvals, requests
 from executor.record.requests import NewRequest, RequestRow
 from executor.record.store import Reading, Transaction
+from executor.record.withdrawal import withdraw
 from gateway.schedule.queue_state import LastRestart, RestartState
 
 FORM = "monitor"  # of a request that the queue monitor raised
-_BY = "the queue monitor"
+BY = "the queue monitor"
 
 
 def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, lane: str, at: datetime) -> str:
@@ -34,12 +35,17 @@ def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, l
         identity=f"monitor:{digest[:32]}",
         state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,
         generated=True,
-        reason=f"asked for by {_BY}: {named} congested",
+        reason=f"asked for by {BY}: {named} congested",
         risk=decision.risk,
         argv=decision.argv,
         decision=decision_data(decision),
     )
     return requests.insert_one(tx, new).row.id
+
+
+def take_back(tx: Transaction, request_id: str) -> bool:
+    """Take a restart back that is not needed any more; return False when it has begun or ended."""
+    return withdraw(tx, request_id, BY, "the queues are clear again")
 
 
 def last_restart(view: Reading, request_id: str) -> LastRestart | None:

@@ -51,6 +51,10 @@ class LastRestart:
     state: RestartState
     why: str = ""
 
+    @property
+    def ran(self) -> bool:
+        return self.state in (RestartState.VERIFIED, RestartState.UNVERIFIED)
+
 
 @dataclass(frozen=True, slots=True)
 class Facts:
@@ -66,6 +70,7 @@ class Kind(StrEnum):
 
     CONGESTED = "queue.congested"
     RESTART = "queue.restart_asked"
+    WITHDRAW = "queue.restart_withdrawn"  # the last one has not begun, and is not needed any more
     DRAINING = "queue.draining"
     RESTART_TROUBLE = "queue.restart_trouble"  # the last one failed, was denied, or was not seen to take effect
     STILL = "queue.still_congested"  # after a restart that did take effect, or with no more restarts left
@@ -77,9 +82,10 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Act:
-    """One thing to tell or, for RESTART, to do. `story` is what it is a part of: one congestion, or one outage.
+    """One thing to tell or, for RESTART and WITHDRAW, to do.
 
-    `loud` says that a person has to hear of it now. `data` is for the audit event.
+    `story` is what it is a part of: one congestion, or one outage. `loud` says that a person has to hear of it now.
+    `data` is for the audit event.
     """
 
     kind: Kind

@@ -10,7 +10,7 @@ Otherwise: somebody is called, with what was seen, and the next restart waits tw
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from executor.laravel.model import QueueCount, QueueSample
@@ -50,10 +50,17 @@ def step(
     if not any(queue.unknown_told for queue in queues.values()) and any(act.kind is Kind.KNOWN for act in acts):
         state = replace(state, outage_over_at=facts.now)
     if not any(queue.open for queue in queues.values()):
-        return replace(state, in_vain=0, judged=True, denied=False), tuple(acts)
+        return replace(state, in_vain=0, judged=True, denied=False), (*_withdrawn(acts, facts), *acts)
     state, judged = _judge(state, counts, facts, rules)
     state, restarted = _restart(state, counts, facts, rules)
     return state, (*acts, *judged, *restarted)
+
+
+def _withdrawn(acts: Sequence[Act], facts: Facts) -> Iterator[Act]:
+    """Take back a restart that has not begun when the last congestion is over."""
+    if facts.restart is not None and facts.restart.state is RestartState.OPEN:
+        ended = [act for act in acts if act.kind is Kind.CLEAR]
+        yield from (Act(Kind.WITHDRAW, act.queue, act.story) for act in ended[-1:])
 
 
 def _fresh(state: MonitorState, now: float) -> MonitorState:
@@ -143,12 +150,14 @@ def _opened(queue: QueueState, count: QueueCount, facts: Facts) -> tuple[QueueSt
 def _while_open(queue: QueueState, count: QueueCount, facts: Facts, rules: Rules) -> tuple[QueueState, list[Act]]:
     pending = count.pending or 0
     queue = replace(queue, worst=max(queue.worst, pending))
+    ran = facts.restart is None or facts.restart.ran
     if queue.clears >= rules.clears:
         lasted = facts.now - queue.opened_at
-        data = {**_counted(count), "seconds": lasted, "worst": queue.worst, "restarts": queue.restarts}
+        restarts = queue.restarts if ran else max(0, queue.restarts - 1)
+        data = {**_counted(count), "seconds": lasted, "worst": queue.worst, "restarts": restarts}
         closed = replace(queue, open=False, closed_at=facts.now, draining=False)
         return closed, [Act(Kind.CLEAR, count.queue, queue.story, data=data)]
-    if queue.restarts and not queue.draining and _eased(queue, count):
+    if queue.restarts and ran and not queue.draining and _eased(queue, count):
         data = {**_counted(count), "before": queue.before_pending}
         return replace(queue, draining=True), [Act(Kind.DRAINING, count.queue, queue.story, data=data)]
     return queue, []

@@ -20,6 +20,7 @@ from gateway.telegram.html import Markup, join, say
 from gateway.telegram.text_budget import Block, Fitted, fit
 
 _OPERATOR_FORM = "operator"  # of a request that an operator made from the chat, not an agent by a flag
+_MONITOR_FORM = "monitor"  # of one that the queue monitor raised
 _PATHS = (6, 3, 1)  # paths named of one risk: as many as there is room for
 
 
@@ -117,7 +118,8 @@ def _story(asked: Asked) -> Iterator[str]:
     yield from asked.argv
     yield f"class: {asked.approval.risk}"
     yield from (f"asked because: {reason}" for reason in asked.approval.reasons)
-    yield f"the agent says: {asked.request.reason or '(nothing)'}"
+    who = "it was" if asked.request.form == _MONITOR_FORM else "the agent says:"
+    yield f"{who} {asked.request.reason or '(nothing)'}"
     yield ""
 
 
@@ -202,6 +204,9 @@ def _agents_words(place: Place, request: RequestRow) -> Iterator[Block]:
         return
     if request.form == _OPERATOR_FORM:
         yield Block((say("An operator started this: {}", place.pen.prose(request.reason)),))
+        return
+    if request.form == _MONITOR_FORM:
+        yield Block((place.pen.prose(f"{request.reason[:1].upper()}{request.reason[1:]}"),))
         return
     title = say("<b>The agent says</b> (its words, nobody checked them)")
     yield Block(place.pen.lines(request.reason), title=title, frame="folded code")

@@ -138,6 +138,8 @@ def _restart_steps(place: Place, row: RequestRow | None) -> Iterator[Markup]:
         else:
             yield say("{} ⚠️ Executed, not verified", at)
             yield from _sentences(place, verified.get("missing") or verified.get("why"))
+    elif row.state is State.WITHDRAWN:
+        yield say("{} ↩️ The restart was taken back before it began", at)
     elif row.state.final and row.state is not State.DENIED:
         error = result.get("error") or {}
         why = pen.prose(str(error.get("message") or words.STATE_WORD[row.state]), _UNITS)

@@ -1,4 +1,4 @@
-"""A real Laravel application beside a served host, with its Redis, and the settings that watch its queues."""
+"""A real Laravel application beside a served host, with a server for its queues, and the settings that watch them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from served_host import ServedHost
 # The application belongs to the tests of executor/laravel; it is the same one here.
 sys.path.append(str(Path(__file__).parents[1] / "integration/laravel"))
 
-from laravel_app import LaravelApplication, Server, laravel_app, redis_server
+from laravel_app import LaravelApplication, Server, laravel_app, postgresql_server, redis_server
 
 PATIENCE = 120.0  # s for what PHP, Redis and a busy machine do; nothing is asserted about time
 QUICK = {
@@ -28,30 +28,39 @@ QUICK = {
 
 @dataclass
 class Shop:
-    """The application, and the Redis that its queues are in where they are in one."""
+    """The application, and the server that its queues are in where they are in one."""
 
     app: LaravelApplication
-    redis: Server | None = None
+    server: Server | None = None
 
 
 @contextmanager
-def shop_in_redis(host: ServedHost) -> Iterator[Shop]:
-    """An application with its queues in Redis, which `host` watches from now on."""
-    with redis_server(host.root) as redis:
-        app = laravel_app(host.root / "app", redis=redis)
-        host.settings |= QUICK | {
-            "GATEWAY_QUEUE_SOURCE": f"redis://127.0.0.1:{redis.port}/0",
-            "GATEWAY_QUEUE_REDIS_PREFIX": "shop_database_",
-            "GATEWAY_QUEUE_APP_DIR": str(app.directory),
-        }
-        yield Shop(app, redis)
+def shop_in(kind: str, host: ServedHost) -> Iterator[Shop]:
+    """An application with its queues in redis, postgresql or sqlite, which `host` watches from now on."""
+    with {"redis": _in_redis, "postgresql": _in_postgresql, "sqlite": _in_sqlite}[kind](host.root) as (shop, where):
+        host.settings |= QUICK | where | {"GATEWAY_QUEUE_APP_DIR": str(shop.app.directory)}
+        yield shop
 
 
-def shop_in_sqlite(host: ServedHost) -> Shop:
-    """An application with its queues in SQLite, which `host` watches from now on."""
-    app = laravel_app(host.root / "app")
-    host.settings |= QUICK | {
-        "GATEWAY_QUEUE_SOURCE": f"sqlite:///{app.directory}/storage/shop.sqlite",
-        "GATEWAY_QUEUE_APP_DIR": str(app.directory),
-    }
-    return Shop(app)
+_Made = tuple[Shop, dict[str, str]]  # the application, and the settings that say where its queues are
+
+
+@contextmanager
+def _in_redis(root: Path) -> Iterator[_Made]:
+    with redis_server(root) as redis:
+        source = f"redis://127.0.0.1:{redis.port}/0"
+        settings = {"GATEWAY_QUEUE_SOURCE": source, "GATEWAY_QUEUE_REDIS_PREFIX": "shop_database_"}
+        yield Shop(laravel_app(root / "app", redis=redis), redis), settings
+
+
+@contextmanager
+def _in_postgresql(root: Path) -> Iterator[_Made]:
+    with postgresql_server() as postgresql:
+        source = f"postgresql://nobody@127.0.0.1:{postgresql.port}/postgres"
+        yield Shop(laravel_app(root / "app", postgresql=postgresql), postgresql), {"GATEWAY_QUEUE_SOURCE": source}
+
+
+@contextmanager
+def _in_sqlite(root: Path) -> Iterator[_Made]:
+    app = laravel_app(root / "app")
+    yield Shop(app), {"GATEWAY_QUEUE_SOURCE": f"sqlite:///{app.directory}/storage/shop.sqlite"}

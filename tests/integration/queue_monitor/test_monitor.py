@@ -87,6 +87,18 @@ def test_what_an_operator_allowed_is_run(tmp_path: Path) -> None:
         assert len(host.restarted) == 1
 
 
+def test_a_restart_that_nobody_allowed_in_time_is_taken_back_and_the_agent_can_read_that(tmp_path: Path) -> None:
+    with monitored(tmp_path, approve="restart_queue") as host:
+        host.looks(3, emails=80, pdf=0)
+        host.looks(2, emails=1)
+
+        (row,) = host.raised()
+        assert row.state is State.WITHDRAWN
+        assert host.kinds() == ["congested", "restart_asked", "restart_withdrawn", "all_clear"]
+        published = (host.settings.shared_dir / "results" / f"{row.id}.json").read_text()
+        assert "the queues are clear again" in published
+
+
 def test_while_the_gateway_is_frozen_nothing_is_restarted(host: MonitoredHost) -> None:
     with host.executor.store.transaction() as tx:
         controls.freeze(tx, "an incident", "cli:ann")

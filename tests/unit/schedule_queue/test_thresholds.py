@@ -172,6 +172,14 @@ def test_while_a_restart_waits_for_operators_no_other_is_asked_for_and_nothing_i
     assert watch.looks(*[90] * 120) == []
 
 
+def test_a_restart_that_has_not_begun_when_all_is_clear_is_taken_back_and_counts_for_none() -> None:
+    watch = congested()
+    watch.restart = LastRestart(RestartState.OPEN)
+
+    assert watch.looks(40, 30, 20) == [Kind.WITHDRAW, Kind.CLEAR]
+    assert watch.told[-1].data["restarts"] == 0
+
+
 def test_an_operators_no_holds_until_all_is_clear() -> None:
     watch = congested()
     watch.restart = LastRestart(RestartState.DENIED, "not now")

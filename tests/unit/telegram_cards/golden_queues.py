@@ -121,6 +121,13 @@ QUEUE_CARDS: dict[str, Callable[[], Card]] = {
     "queue-3-draining": lambda: story(CONGESTED, ASKED, DRAINING, row=restart(State.SUCCEEDED, **PROOF)),
     "queue-4-all-clear": lambda: story(CONGESTED, ASKED, DRAINING, CLEAR, row=restart(State.SUCCEEDED, **PROOF)),
     "queue-restart-asks": lambda: story(CONGESTED, ASKED, row=restart(State.AWAITING_APPROVAL)),
+    "queue-restart-taken-back": lambda: story(
+        CONGESTED,
+        ASKED,
+        told("restart_withdrawn", 14, request="monitor-7f3a90bc"),
+        replace(CLEAR, data={**CLEAR.data, "restarts": 0}),
+        row=restart(State.WITHDRAWN),
+    ),
     "queue-restart-denied": lambda: story(
         CONGESTED,
         ASKED,
