@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from executor.config import ExecutorConfig
-from executor.git.questions import head, local_branches
+from executor.git.questions import head, likely_default, local_branches
 from executor.git.repository import Git
 from executor.host_operations import HOST_OPERATIONS
 from executor.outcome import State
@@ -83,7 +83,5 @@ class FactFinder:
 
 def default_branch(git: Git, branches: frozenset[str]) -> str | None:
     """Return the branch that an empty push means: the remote's own default, else main or master, else the present."""
-    done = git.local(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"], check=False)
-    remote = done.stdout.decode("utf-8", "surrogateescape").strip().removeprefix("refs/remotes/origin/")
-    candidates = [remote, "main", "master", head(git).branch or ""]
-    return next((name for name in candidates if name in branches), None)
+    at = head(git).branch
+    return likely_default(git, branches) or (at if at in branches else None)

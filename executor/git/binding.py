@@ -9,7 +9,7 @@ from executor.git.drift import Binding, drift
 from executor.git.guards import ALL_TREE
 from executor.git.head_use import builds_on_head
 from executor.git.inner_files import INDEX_BYTES, copy_inner
-from executor.git.push_plan import HEADS, NEW, OLD, TAGS, Wanted
+from executor.git.push_plan import NEW, OLD
 from executor.git.pushing import local_commit, remote_of
 from executor.git.questions import (
     head,
@@ -23,9 +23,10 @@ from executor.git.questions import (
 )
 from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
+from executor.git.refnames import HEADS, TAGS
 from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
-from executor.git.run_push import intent_of
+from executor.git.run_push import intent_of, pushed_object
 from executor.git.transfer import ls_remote
 from executor.policy.model import AddParams, Command, CommitParams, Contact, Decision, Operation, PushParams, Request
 
@@ -265,17 +266,8 @@ def _bind_push_command(found: _Gathering, command: Command) -> None:
     intent = intent_of(found.git, command)
     _bind_address(found, intent.remote)
     for one in intent.wanted:
-        old, new = intent.theirs.get(one.destination), _pushed(found.git, one)
+        old, new = intent.theirs.get(one.destination), pushed_object(found.git, one)
         _bind_move(found, intent.remote, one.destination, old, new)
-
-
-def _pushed(git: Git, one: Wanted) -> str | None:
-    if one.source is None:
-        return None
-    found = resolve(git, one.source, "object" if one.destination.startswith(TAGS) else "commit")
-    if found is None:  # "nothing" would read as a deletion
-        raise Failed("not_found_in_repository", f"{one.source!r} names no commit here.", "See: branch -a.")
-    return found
 
 
 def _bind_address(found: _Gathering, remote: str) -> None:

@@ -11,8 +11,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from executor.git.git_dir_layout import clean_reflog, is_ref_name
+from executor.git.refnames import HEADS
 
-HEADS = "refs/heads/"
 # Given to be read; no such command has a reason to change them. A branch that a linked work tree is on is in use.
 _READ_ONLY = re.compile(r"shallow|info/(?:exclude|sparse-checkout)|worktrees/[^/]+/(?:HEAD|gitdir|commondir|locked)")
 CARRIED_DIRECTORIES = ("info", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "logs")

@@ -13,7 +13,8 @@ from executor.git.coming_files import coming_gitlinks, replaced_submodules
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.inner_files import INDEX_BYTES, copy_inner
 from executor.git.push_plan import NEW, OLD
-from executor.git.questions import HEADS, Head, head, index_gitlinks, index_tree, resolve
+from executor.git.questions import Head, head, index_gitlinks, index_tree, resolve
+from executor.git.refnames import HEADS
 from executor.git.reports import listing
 from executor.git.repository import Git
 from executor.policy.model import Command, Contact, RiskClass

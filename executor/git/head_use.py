@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from executor.git.command_words import given
 from executor.policy.model import Command, Operation, Request
 
 # Commands that build on HEAD; the others mean the same wherever it is, and the agent may commit while they wait.
@@ -20,14 +21,14 @@ def builds_on_head(request: Request, command: Command | None) -> bool:
     """Return whether HEAD matters to `request`, of which `command` is what a git_cmd was judged to be."""
     if command is None:
         return request.operation in (Operation.GIT_COMMIT, Operation.GIT_RECOVER)
-    given = {name for name, _ in command.options}
+    options = given(command)
     if command.subcommand in ("checkout", "switch"):
-        return not command.operands and (bool(given & _MAKES_BRANCH) or bool(command.paths))
+        return not command.operands and (bool(options & _MAKES_BRANCH) or bool(command.paths))
     if command.subcommand == "branch":  # a branch that is not named is the present one
         named = len(command.operands)
-        return named == 0 or (named == 1 and not given & _DELETES and not given & _FOLLOWS)
+        return named == 0 or (named == 1 and not options & _DELETES and not options & _FOLLOWS)
     if command.subcommand == "tag":
-        return len(command.operands) < 2 and not given & _DELETES
+        return len(command.operands) < 2 and not options & _DELETES
     if command.subcommand.startswith(_FROM_HEAD_TOO):
         return len(command.operands) < 2
-    return command.subcommand in _FROM_HEAD or bool(given & _RESUMES)
+    return command.subcommand in _FROM_HEAD or bool(options & _RESUMES)

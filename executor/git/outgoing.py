@@ -14,7 +14,8 @@ from typing import NamedTuple
 from executor.errors import Failed, TimedOut
 from executor.git.added_lines import AddedLine, added_lines
 from executor.git.pushing import remote_of
-from executor.git.questions import HEADS, resolve, text
+from executor.git.questions import resolve, text
+from executor.git.refnames import HEADS
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
 from executor.git.transfer import ls_remote

@@ -15,11 +15,12 @@ from executor.git.binding import Binding
 from executor.git.preview_changes import involved_lines, staged_lines
 from executor.git.preview_losses import lost_lines
 from executor.git.push_facts import full_diff, push_facts
-from executor.git.push_plan import HEADS, NEW, OLD, TAGS
+from executor.git.push_plan import NEW, OLD
 from executor.git.pushing import remote_of
 from executor.git.questions import text
 from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
+from executor.git.refnames import HEADS, TAGS
 from executor.git.repository import Git
 from executor.git.run_transfers import default_remote
 from executor.git.transfer import ls_remote

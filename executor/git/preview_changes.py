@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from executor.git.added_lines import added_lines
-from executor.git.preview_words import commit_lines, file_lines, given, named_commit, revision, uncommitted
+from executor.git.command_words import given
+from executor.git.preview_words import commit_lines, file_lines, named_commit, revision, uncommitted
 from executor.git.push_facts import commit_facts
 from executor.git.questions import index_tree, resolve, text
 from executor.git.repository import Git

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
-from executor.git.preview_words import commit_lines, file_lines, given, named_commit, uncommitted
+from executor.git.command_words import given
+from executor.git.preview_words import commit_lines, file_lines, named_commit, uncommitted
 from executor.git.push_facts import commit_facts
-from executor.git.push_plan import HEADS, TAGS
 from executor.git.questions import head, resolve, text
+from executor.git.refnames import HEADS, TAGS
 from executor.git.repository import Git
 from executor.git.tree_changes import tree_changes
 from executor.policy.model import Command, Contact

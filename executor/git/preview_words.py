@@ -7,15 +7,10 @@ from collections.abc import Iterator, Sequence
 from executor.git.questions import resolve, split_z
 from executor.git.repository import Git
 from executor.git.risk_facts import CommitFact
-from executor.policy.model import Command, Contact
+from executor.policy.model import Contact
 
 FILES_SHOWN = 50
 COMMITS_SHOWN = 20
-
-
-def given(command: Command) -> frozenset[str]:
-    """Return the options of a command without their values."""
-    return frozenset(name for name, _ in command.options)
 
 
 def revision(word: str) -> str:

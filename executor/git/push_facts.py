@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 from executor.errors import Failed
 from executor.git.outgoing import LESS_KNOWN, commit_secrets, less
-from executor.git.push_plan import HEADS, TAGS
 from executor.git.push_report import FileStat, PushFacts, PushKind, lines
 from executor.git.questions import identity, is_ancestor, is_shallow, remotes, resolve, text
+from executor.git.refnames import HEADS, TAGS
 from executor.git.remote_address import mask_userinfo
 from executor.git.repository import Git
 from executor.git.risk_facts import (

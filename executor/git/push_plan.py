@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from executor.errors import Failed
+from executor.git.refnames import HEADS, TAGS
 
-HEADS, TAGS = "refs/heads/", "refs/tags/"
 # How the ids of a push are named where an approval binds them: what a ref becomes, and what it is at the remote now.
 NEW, OLD = "new:", "remote:"
 _DELETE = frozenset({"-d", "--delete"})

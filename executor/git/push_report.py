@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any, Self
 
-from executor.git.push_plan import HEADS, TAGS
+from executor.git.refnames import HEADS, TAGS
 from executor.git.risk_facts import CommitFact, RiskFact, Severity
 from executor.git.secrets import SecretFinding
 

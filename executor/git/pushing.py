@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from executor.errors import Failed
 from executor.git.push_plan import check_bound_move
-from executor.git.questions import HEADS, ahead_behind, head, is_ancestor, is_shallow, remotes, resolve, upstream
+from executor.git.questions import ahead_behind, head, is_ancestor, is_shallow, remotes, resolve, upstream
+from executor.git.refnames import HEADS
 from executor.git.reports import succeeded
 from executor.git.repository import Git
 from executor.git.transfer import PushUpdate, ls_remote, push

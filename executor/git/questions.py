@@ -6,17 +6,17 @@ tag named like a branch is never taken for it (C11). No question starts more tha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from executor.errors import Failed
 from executor.git.failures import failure
+from executor.git.refnames import HEADS
 from executor.git.repository import Git
 from executor.policy.model import Contact
 
 GITLINK_MODE = "160000"
-HEADS = "refs/heads/"
 # A symbolic ref cannot be made by `update-ref`, a path under the git directory is looked at without asking git: all
 # of these lie directly in it, for the main work tree that we have.
 _IN_PROGRESS = (
@@ -107,6 +107,13 @@ def refs(git: Git, prefix: str) -> dict[str, str]:
 def local_branches(git: Git) -> dict[str, str]:
     """Return short branch name -> commit id."""
     return {name.removeprefix(HEADS): commit for name, commit in refs(git, HEADS).items()}
+
+
+def likely_default(git: Git, known: Collection[str]) -> str | None:
+    """Return the one of the `known` branches that origin's HEAD was last seen on, else main or master, else None."""
+    said = git.local(["symbolic-ref", "-q", "refs/remotes/origin/HEAD"], check=False)
+    theirs = text(said.stdout).strip().removeprefix("refs/remotes/origin/")
+    return next((name for name in (theirs, "main", "master") if name in known), None)
 
 
 def upstream(git: Git, branch: str) -> Upstream | None:

@@ -9,13 +9,13 @@ from pathlib import Path
 from executor.git.inner_files import SMALL, read_inner
 from executor.git.lock_files import LockFile, find_locks
 from executor.git.questions import (
-    HEADS,
     Changes,
     changes,
     head,
     holder,
     in_progress,
     is_shallow,
+    likely_default,
     local_branches,
     refs,
     remotes,
@@ -25,6 +25,7 @@ from executor.git.questions import (
 )
 from executor.git.recovery import candidate_of, target_of
 from executor.git.recovery_model import Activity, Lock, RecoveryFacts
+from executor.git.refnames import HEADS
 from executor.git.repository import Git
 
 _REMOTES = "refs/remotes/"
@@ -145,10 +146,8 @@ def _remote_branches(tracking: Collection[str], names: Collection[str]) -> froze
 
 
 def _default_branch(git: Git, tracking: Collection[str]) -> str | None:
-    done = git.local(["symbolic-ref", "-q", f"{_REMOTES}origin/HEAD"], check=False)
-    said = text(done.stdout).strip().removeprefix(f"{_REMOTES}origin/")
     known = local_branches(git).keys() | {ref.removeprefix(f"{_REMOTES}origin/") for ref in tracking}
-    return next((name for name in (said, "main", "master") if name in known), None)
+    return likely_default(git, known)
 
 
 def _previous_branch(git: Git, branches: Collection[str]) -> str | None:

@@ -17,16 +17,7 @@ from executor.git.guards import backed_out
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.lock_files import clear_stale_locks, find_locks
 from executor.git.pushing import set_upstream
-from executor.git.questions import (
-    HEADS,
-    conflicted,
-    head,
-    in_progress,
-    index_gitlinks,
-    resolve,
-    tree_gitlinks,
-    upstream,
-)
+from executor.git.questions import conflicted, head, in_progress, index_gitlinks, resolve, tree_gitlinks, upstream
 from executor.git.recovery import diagnose, plan
 from executor.git.recovery_facts import look
 from executor.git.recovery_model import (
@@ -39,6 +30,7 @@ from executor.git.recovery_model import (
     Step,
     StepKind,
 )
+from executor.git.refnames import HEADS
 from executor.git.repository import Git
 from executor.git.rescue import preserve
 from executor.git.rescue_record import record_ref

@@ -7,6 +7,7 @@ import re
 from executor.errors import Refused
 from executor.git.text import disguise, hidden_character
 
+HEADS, TAGS = "refs/heads/", "refs/tags/"  # where branches and tags are, by their full names
 NAME_LIMIT = 1000  # bytes of a whole name
 COMPONENT_LIMIT = 250  # bytes between slashes: a file name, and git appends ".lock"
 _FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]")

@@ -13,7 +13,9 @@ LISTED_LINES = 200  # of a list of paths; the rest is counted
 
 def spoken(done: Completed) -> str:
     """Return what a process said: standard output, then standard error."""
-    parts = (raw.decode("utf-8", "replace") for raw in (done.stdout, done.stderr))
+    parts = (
+        raw.decode("utf-8", "replace").replace("\r\n", "\n") for raw in (done.stdout, done.stderr)
+    )  # ssh's lines
     return "\n".join(part.rstrip("\n") for part in parts if part.strip()) + "\n" * bool(done.stdout or done.stderr)
 
 

@@ -8,24 +8,16 @@ from dataclasses import replace
 from executor.errors import Failed
 from executor.git.bringing_in import Coming
 from executor.git.coming_files import standing_in_the_way
+from executor.git.command_words import given, spelled
 from executor.git.failures import failure
 from executor.git.guards import Before, backed_out, refuse_nested
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.lock_files import clear_stale_lock
-from executor.git.questions import (
-    HEADS,
-    Head,
-    ahead_behind,
-    head,
-    is_ancestor,
-    is_shallow,
-    resolve,
-    tree_gitlinks,
-    upstream,
-)
+from executor.git.questions import Head, ahead_behind, head, is_ancestor, is_shallow, resolve, tree_gitlinks, upstream
+from executor.git.refnames import HEADS
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
-from executor.git.run_transfers import fetch_as_told, follow, given, spelled, told
+from executor.git.run_transfers import fetch_as_told, follow, told
 from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.verification import verify
 from executor.outcome import Outcome, State

@@ -6,12 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from executor.errors import Failed
-from executor.git.push_plan import HEADS, TAGS, Known, Wanted, check_bound_move, plan_push
+from executor.git.command_words import given
+from executor.git.push_plan import Known, Wanted, check_bound_move, plan_push
 from executor.git.pushing import check_fast_forward, prove, set_upstream
 from executor.git.questions import head, refs, resolve, text
+from executor.git.refnames import HEADS, TAGS
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote, given
+from executor.git.run_transfers import default_remote
 from executor.git.transfer import PushUpdate, ls_remote, push, tracked
 from executor.outcome import Outcome
 from executor.policy.model import Command
@@ -70,7 +72,7 @@ def push_command(git: Git, command: Command, bound: Mapping[str, str]) -> Outcom
 def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> PushUpdate:
     """Return the exact move, having checked that it may be made without force, or that the lease holds."""
     old = theirs.get(one.destination)
-    new = _object(git, one)
+    new = pushed_object(git, one)
     if one.leased:
         _check_lease(git, remote, one, old)
     elif new is not None and old is not None and old != new and not one.force:
@@ -82,7 +84,8 @@ def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> Pu
     return PushUpdate(one.destination, old, new)
 
 
-def _object(git: Git, one: Wanted) -> str | None:
+def pushed_object(git: Git, one: Wanted) -> str | None:
+    """Return the object that goes to the remote, None for a deletion. Raises Failed("not_found_in_repository")."""
     if one.source is None:
         return None
     # a tag is pushed as the object it is; anything else as a commit

@@ -7,12 +7,14 @@ tracking refs belong to them; in place of the address it has one that leads nowh
 from __future__ import annotations
 
 from executor.errors import Failed, Refused
+from executor.git.command_words import given
 from executor.git.git_dirs import INERT_URL
-from executor.git.questions import HEADS, config_value, refs, remotes, resolve
+from executor.git.questions import config_value, refs, remotes, resolve
+from executor.git.refnames import HEADS
 from executor.git.remote_address import mask_userinfo, parse_remote
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote, fetch_as_told, given, told
+from executor.git.run_transfers import default_remote, fetch_as_told, told
 from executor.git.transfer import address_of, default_branch, ls_remote, update_refs
 from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome

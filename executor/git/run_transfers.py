@@ -6,8 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from executor.errors import Failed
+from executor.git.command_words import given, spelled
 from executor.git.pushing import remote_of, set_upstream
-from executor.git.questions import HEADS, head, refs, remotes
+from executor.git.questions import head, refs, remotes
+from executor.git.refnames import HEADS, TAGS
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
 from executor.git.transfer import (
@@ -17,7 +19,7 @@ from executor.git.transfer import (
     ls_remote,
     update_refs,
 )
-from executor.git.transfer_plan import TAGS, RefChange
+from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome
 from executor.policy.model import Command
 
@@ -115,15 +117,3 @@ def _move(change: RefChange) -> str:
     if change.new is None:
         return f"{change.ref} is gone"
     return f"{change.ref} {change.old[:10] if change.old else '(new)'} -> {change.new[:10]}"
-
-
-def given(command: Command) -> frozenset[str]:
-    """Return the names of the options of a command."""
-    return frozenset(name for name, _ in command.options)
-
-
-def spelled(name: str, value: str | None) -> str:
-    """Return one option as one word."""
-    if value is None:
-        return name
-    return f"{name}={value}" if name.startswith("--") else f"{name}{value}"

@@ -7,10 +7,11 @@ from collections.abc import Iterable, Sequence
 from executor.errors import Refused
 from executor.git.pushing import prove
 from executor.git.questions import is_ancestor, resolve
+from executor.git.refnames import HEADS
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
 from executor.git.transfer import PushUpdate, ls_remote, push
-from executor.git.undo_push import HEADS, NoPushToUndo, OfferRevert, PushedRef, ResetRemote, WayBack, way_back
+from executor.git.undo_push import NoPushToUndo, OfferRevert, PushedRef, ResetRemote, WayBack, way_back
 from executor.outcome import Outcome
 
 

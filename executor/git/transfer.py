@@ -15,10 +15,11 @@ from executor.errors import Failed
 from executor.git.failures import failure
 from executor.git.inner_files import LIST_BYTES, read_inner, remove_inner, write_inner
 from executor.git.large_transfers import fetch_content, push_content
-from executor.git.questions import HEADS, head, is_ancestor, refs, remotes, text
+from executor.git.questions import head, is_ancestor, refs, remotes, text
+from executor.git.refnames import HEADS, TAGS
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
-from executor.git.transfer_plan import TAGS, RefChange, parse_porcelain, plan_take_over
+from executor.git.transfer_plan import RefChange, parse_porcelain, plan_take_over
 
 _INCOMING = "refs/gateway/incoming"  # in the transfer repository, for as long as one fetch takes
 _SHOWN_CHARACTERS = 2000

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-HEADS = "refs/heads/"
+from executor.git.refnames import HEADS
 
 
 @dataclass(frozen=True, slots=True)

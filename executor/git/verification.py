@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from executor.git.command_words import given
 from executor.git.guards import Before
-from executor.git.questions import HEADS, Head, conflicted, head, in_progress, is_ancestor, resolve, upstream
+from executor.git.questions import Head, conflicted, head, in_progress, is_ancestor, resolve, upstream
+from executor.git.refnames import HEADS
 from executor.git.repository import Git
 from executor.policy.model import Command
 
@@ -32,10 +34,6 @@ def verify(git: Git, command: Command, before: Before) -> Verified:
     return found
 
 
-def _given(command: Command) -> Mapping[str, str | None]:
-    return dict(command.options)
-
-
 def _switched(git: Git, command: Command, before: Before, now: Head) -> bool | None:
     """HEAD is on the branch, or at the commit, that was asked for."""
     for name, value in command.options:
@@ -58,38 +56,38 @@ def _reset(git: Git, command: Command, before: Before, now: Head) -> bool | None
 
 def _contains(git: Git, command: Command, before: Before, now: Head) -> bool | None:
     """What was merged, or rebased onto, is in the history of HEAD now."""
-    if not before.targets or now.commit is None or {"--squash", "--abort", "--quit"} & set(_given(command)):
+    if not before.targets or now.commit is None or {"--squash", "--abort", "--quit"} & given(command):
         return None
     return all(is_ancestor(git, commit, now.commit) for commit in before.targets.values())
 
 
 def _moved(git: Git, command: Command, before: Before, now: Head) -> bool | None:
-    if {"--no-commit", "-n", "--abort", "--quit", "--skip"} & set(_given(command)):
+    if {"--no-commit", "-n", "--abort", "--quit", "--skip"} & given(command):
         return None
     return now.commit != before.at.commit
 
 
 def _branch(git: Git, command: Command, before: Before, now: Head) -> bool | None:
-    names, given = command.operands, set(_given(command))
-    if given & _DELETES:
-        prefix = "refs/remotes/" if given & {"-r", "--remotes"} else HEADS
+    names, options = command.operands, given(command)
+    if options & _DELETES:
+        prefix = "refs/remotes/" if options & {"-r", "--remotes"} else HEADS
         return all(resolve(git, prefix + name) is None for name in names)
-    if given & _MOVES and names:
+    if options & _MOVES and names:
         return resolve(git, HEADS + names[-1]) is not None
-    if given & {"-u", "--set-upstream-to", "--unset-upstream"}:
+    if options & {"-u", "--set-upstream-to", "--unset-upstream"}:
         return _upstream(git, command, before, now)
     return resolve(git, HEADS + names[0]) is not None if names else None
 
 
 def _upstream(git: Git, command: Command, before: Before, now: Head) -> bool | None:
-    given = _given(command)
+    options = dict(command.options)
     branch = command.operands[0] if command.operands else now.branch
     if branch is None:
         return None
     follows = upstream(git, branch)
-    if "--unset-upstream" in given:
+    if "--unset-upstream" in options:
         return follows is None
-    wanted = given.get("--set-upstream-to") or given.get("-u")
+    wanted = options.get("--set-upstream-to") or options.get("-u")
     if follows is None or wanted is None:
         return False
     if follows.remote == ".":
@@ -98,8 +96,8 @@ def _upstream(git: Git, command: Command, before: Before, now: Head) -> bool | N
 
 
 def _tag(git: Git, command: Command, before: Before, now: Head) -> bool | None:
-    names, given = command.operands, set(_given(command))
-    if given & _DELETES:
+    names, options = command.operands, given(command)
+    if options & _DELETES:
         return all(resolve(git, f"refs/tags/{name}", "object") is None for name in names)
     return resolve(git, f"refs/tags/{names[0]}", "object") is not None if names else None
 

@@ -64,6 +64,7 @@ PURE = [
     "executor/git/command_layout.py",
     "executor/git/command_line.py",
     "executor/git/command_specs.py",
+    "executor/git/command_words.py",
     "executor/git/git_dir_layout.py",
     "executor/git/identity.py",
     "executor/git/pathspecs.py",
