@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 
@@ -53,6 +54,19 @@ def set_aside(directory: Directory, name: bytes, as_name: bytes = b"") -> None:
     """Move what lies under `name` to a visible unique name, made of `as_name` or else of `name`. Raise OSError."""
     aside = set_aside_name(as_name or name, secrets.token_hex(8))
     os.rename(name, aside, src_dir_fd=directory.fd, dst_dir_fd=directory.fd)
+
+
+def discard(directory: Directory, name: bytes, as_name: bytes = b"") -> None:
+    """Remove what lies under `name`, whatever it is; a directory that holds something is set aside. Raise OSError."""
+    try:
+        os.unlink(name, dir_fd=directory.fd)
+    except IsADirectoryError:
+        try:
+            os.rmdir(name, dir_fd=directory.fd)
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+            set_aside(directory, name, as_name)
 
 
 def _link(directory: Directory, fd: int, name: bytes) -> bool:

@@ -9,7 +9,6 @@ the same name is lost; a name that nobody knows has no such moment.)
 from __future__ import annotations
 
 import contextlib
-import errno
 import heapq
 import os
 import secrets
@@ -23,7 +22,7 @@ from executor.protocol.claims import Claim, look, not_removable
 from executor.protocol.directory import Directory, open_directory, passes, unavailable
 from executor.protocol.names import FlagName, parse_name, parse_private, private_name
 from executor.protocol.outbox import Outbox
-from executor.protocol.placing import set_aside
+from executor.protocol.placing import discard
 from executor.protocol.sightings import Sighting, sweep_order
 
 SCAN_LIMIT = 10_000  # flags seen in one sweep, oldest first; the rest waits for the next (report D03)
@@ -112,7 +111,7 @@ class SharedDir:
         if not claim.private:
             return False
         try:
-            _discard(self.root(), claim)
+            discard(self.root(), claim.private, claim.name)
         except FileNotFoundError:
             pass
         except (OSError, Unavailable):
@@ -201,15 +200,3 @@ def _put_back(root: Directory, name: bytes, private: bytes) -> None:
     with contextlib.suppress(OSError):
         os.link(private, name, src_dir_fd=root.fd, dst_dir_fd=root.fd, follow_symlinks=False)
         os.unlink(private, dir_fd=root.fd)
-
-
-def _discard(root: Directory, claim: Claim) -> None:
-    try:
-        os.unlink(claim.private, dir_fd=root.fd)
-    except IsADirectoryError:
-        try:
-            os.rmdir(claim.private, dir_fd=root.fd)
-        except OSError as error:
-            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
-                raise
-            set_aside(root, claim.private, claim.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import func, select
@@ -13,6 +14,8 @@ from executor.record.store import Reading, Transaction
 from executor.record.transitions import transition
 
 NOT_BEGUN = frozenset({State.RECEIVED, State.QUEUED})
+_AGENTS_FORMS = frozenset({"flag", "typed"})  # of what the agent raised; what others asked for has another form
+_LOOKUP = 500  # ids in one query; SQLite takes at least 999 values
 
 
 def withdraw(tx: Transaction, request_id: str, by: str, reason: str) -> bool:
@@ -29,6 +32,21 @@ def withdraw(tx: Transaction, request_id: str, by: str, reason: str) -> bool:
     }
     told = {"by": by, "reason": reason}
     return transition(tx, request_id, NOT_BEGUN, State.WITHDRAWN, told, result={"error": error})
+
+
+def agent_may_withdraw(tx: Reading, ids: Sequence[str]) -> dict[str, bool]:
+    """Return for each of these requests that is known whether the agent may take it back.
+
+    It may as long as the request has not begun, and only if the agent raised it: not what an operator or the queue
+    monitor asked for, whose ids it can read in the results.
+    """
+    found: dict[str, bool] = {}
+    for start in range(0, len(ids), _LOOKUP):
+        these = requests.c.id.in_(ids[start : start + _LOOKUP])
+        query = select(requests.c.id, requests.c.form, requests.c.state).where(requests.c.host == tx.host, these)
+        for request_id, form, state in tx.connection.execute(query):
+            found[request_id] = form in _AGENTS_FORMS and State(state) in NOT_BEGUN | {State.AWAITING_APPROVAL}
+    return found
 
 
 def count_withdrawn(tx: Reading, *, since: datetime) -> int:
