@@ -55,6 +55,8 @@ PURE = [
     "gateway/charts/series.py",
     "gateway/charts/terminal.py",
     "gateway/schedule/hours.py",
+    "gateway/schedule/queue_limits.py",
+    "gateway/schedule/queue_restarts.py",
     "gateway/schedule/queue_state.py",
     "gateway/schedule/thresholds.py",
     "gateway/telegram/queue_cards.py",

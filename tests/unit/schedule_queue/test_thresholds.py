@@ -271,13 +271,27 @@ def test_what_was_in_a_row_before_a_long_absence_is_not_any_more() -> None:
     assert watch.look(60, after=2 * 24 * 3600) == []
 
 
-def test_a_clock_that_is_set_back_makes_no_storm_of_restarts() -> None:
+def test_b06_a_clock_that_is_set_back_neither_makes_a_storm_nor_holds_up_what_is_due() -> None:
     watch = congested()
     watch.restart = VERIFIED
     watch.now -= 3 * 3600
     watch.looks(*[90] * 60)
 
-    assert len(watch.restarted_at) == 1
+    assert [act.kind for act in watch.told].count(Kind.STILL) >= 1
+    assert len(watch.restarted_at) == 2
+
+
+def test_a_queue_that_drains_for_long_does_not_keep_another_from_its_restart() -> None:
+    watch = Watch()
+    for _ in range(3):
+        watch.look(count(9000), count(0, queue="pdf"))
+    watch.restart = VERIFIED
+    for minute in range(40):
+        watch.look(count(9000 - 100 * minute), count(90, queue="pdf"))
+
+    assert [act.queue for act in watch.told if act.kind is Kind.CONGESTED] == ["emails", "pdf"]
+    assert len(watch.restarted_at) == 2
+    assert [act.queue for act in watch.told if act.kind is Kind.STILL] == ["pdf"]
 
 
 _COUNTS = st.sampled_from([None, 0, 0, 30, 45, 60, 90, 500])
