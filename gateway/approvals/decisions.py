@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from executor.errors import Refused
-from executor.record import approvals
-from executor.record.approvals import Approval, Verdict, VoteKind, VoteResult
+from executor.record import approvals, controls
+from executor.record.approvals import Approval, ApprovalState, Verdict, VoteKind, VoteResult
 from executor.record.store import Reading, Store
 from gateway.schedule import word
 
@@ -51,9 +51,16 @@ def take(
     """Record the vote of `operator` on `approval` as it was shown, and send word to the gateway that acts on it.
 
     The caller has made sure that this is an operator. What was asked may have changed since it was read; then the
-    vote is not counted, and the result says why.
+    vote is not counted, and the result says why. Raises Refused for a yes during a freeze: it would only end as
+    refused what can still be approved afterwards.
     """
     with store.transaction() as tx:
+        if verdict is Verdict.APPROVE and approval.state is ApprovalState.PENDING and controls.frozen(tx) is not None:
+            raise Refused(
+                "frozen",
+                "the gateway is frozen, so a yes is not taken; the request goes on waiting",
+                "unfreeze first: /unfreeze, or on the host ops-gateway unfreeze",
+            )
         result = approvals.vote(tx, approval.id, operator, verdict, reason, approval.digest)
     if result.kind in COUNTED or result.kind is VoteKind.EXPIRED:  # both changed the request
         word.send(state, approval.request_id)

@@ -6,7 +6,6 @@ A tap that comes too late or twice is explained, never just ignored (A14, A28).
 from __future__ import annotations
 
 from executor.record.approvals import Approval, ApprovalState, VoteKind, VoteResult
-from executor.record.controls import Freeze
 from gateway.telegram import words
 from gateway.telegram.card_model import Place
 from gateway.telegram.html import cut
@@ -52,14 +51,6 @@ def vote(place: Place, result: VoteResult) -> str:
             return f"It was taken back{_by(place, approval)}; there is nothing to decide."
         case _:
             return "This card shows something else than what is asked now, so this does not count. /pending shows it."
-
-
-def frozen(place: Place, freeze: Freeze) -> str:
-    """Return why a yes is not taken now."""
-    return (
-        f"Frozen by {_who(place, (freeze.by,))} since {words.moment(place, freeze.at)}: "
-        "your yes does not count. /unfreeze first; it still waits."
-    )
 
 
 def denied_with(place: Place, reason: str) -> str:

@@ -6,11 +6,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from executor.errors import Refused
-from executor.record import approvals, cards, controls
+from executor.record import approvals, cards
 from executor.record.approvals import Approval, ApprovalState, Verdict, VoteKind, VoteResult
 from executor.record.cards import Button
 from gateway.approvals import decisions
-from gateway.telegram import toasts
 from gateway.telegram.card_model import Action
 
 if TYPE_CHECKING:
@@ -60,17 +59,7 @@ def by_name(desk: Desk, request_id: str, voter: str, verdict: Verdict, reason: s
     return _taken(desk, approval, voter, verdict, reason)
 
 
-def _held_back(desk: Desk, approval: Approval) -> None:
-    """Raise Refused for a yes during a freeze: it would only end as refused what can still be approved afterwards."""
-    with desk.store.reading() as view:
-        freeze = controls.frozen(view)
-    if freeze is not None and approval.state is ApprovalState.PENDING:
-        raise Refused("frozen", toasts.frozen(desk.place, freeze), "")
-
-
 def _taken(desk: Desk, approval: Approval, voter: str, verdict: Verdict, reason: str) -> VoteResult:
-    if verdict is Verdict.APPROVE:
-        _held_back(desk, approval)
     return decisions.take(
         desk.store, desk.settings.state_dir, approval, operator=voter, verdict=verdict, reason=reason
     )
