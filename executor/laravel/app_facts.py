@@ -3,6 +3,9 @@
 `queue:restart` writes the present second under `illuminate:queue:restart` in the application's cache, and each worker
 ends when it finds another value there than when it began. Where that is (a file, Redis, a table, with which prefixes)
 is the application's configuration, so the application is asked. It is read, and nothing is written.
+
+It is read raw, and never through the cache's own `get`: that unserialises what it finds, so whoever can write the
+application's cache (a shared Redis, perhaps the agent's) would choose which of its code runs, as the gateway's user.
 """
 
 from __future__ import annotations
@@ -22,21 +25,44 @@ _SCRIPT = """
 require 'vendor/autoload.php';
 $app = require 'bootstrap/app.php';
 $app->make(Illuminate\\Contracts\\Console\\Kernel::class)->bootstrap();
-$store = $app['config']->get('cache.default');
+$name = $app['config']->get('cache.default');
+$driver = $app['config']->get("cache.stores.$name.driver");
+$store = $app['cache']->store()->getStore();
+$key = $store->getPrefix().'illuminate:queue:restart';
+$raw = null;
+$read = true;
+if ($driver === 'file') {
+    $hash = sha1($key);
+    $path = $store->getDirectory().'/'.substr($hash, 0, 2).'/'.substr($hash, 2, 2).'/'.$hash;
+    $raw = is_file($path) ? file_get_contents($path, false, null, 0, 99) : null;
+} elseif ($driver === 'database') {
+    $table = $app['config']->get("cache.stores.$name.table");
+    $raw = $store->getConnection()->table($table)->where('key', $key)->value('value');
+} elseif ($driver === 'redis') {
+    $client = $store->connection()->client();
+    $read = !($client instanceof Redis) || $client->getOption(Redis::OPT_SERIALIZER) === Redis::SERIALIZER_NONE;
+    $raw = $read ? $store->connection()->get($key) : null;
+} else {
+    $read = false;
+}
+$found = is_scalar($raw) && preg_match('/^(?:[0-9]{10}i:|i:)?([0-9]{1,12});?$/', (string) $raw, $match);
 echo "\\n", json_encode([
-    'laravel' => $app->version(),
-    'cache' => $app['config']->get("cache.stores.$store.driver"),
-    'signal' => $app['cache']->get('illuminate:queue:restart'),
+    'cache' => $driver,
+    'read' => $read,
+    'signal' => $found ? (int) $match[1] : null,
 ]), "\\n";
 """
 
 
 @dataclass(frozen=True, slots=True)
 class AppFacts:
-    """`cache` is the driver of the default cache, `signal` the second of the last restart, None if there was none."""
+    """`cache` is the driver of the default cache, `signal` the second of the last restart, None if there was none.
 
-    laravel: str
+    `read` says whether the signal could be looked for: not every driver's cache is read.
+    """
+
     cache: str
+    read: bool
     signal: int | None
 
 
@@ -56,7 +82,7 @@ def read_answer(text: str) -> AppFacts:
         try:
             told = json.loads(line)
             signal = told["signal"]
-            return AppFacts(str(told["laravel"]), str(told["cache"]), None if signal is None else int(signal))
+            return AppFacts(str(told["cache"]), bool(told["read"]), None if signal is None else int(signal))
         except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
             continue
     raise _unreadable("it gave no answer")

@@ -1,27 +1,24 @@
 """Whether the application's PHP is the host's own. What the agent can write is the agent's program.
 
 `php artisan` runs whatever lies in the application's directory, as the gateway's user. So on the host it is run only
-from a directory that nobody else can change: none that the agent is given, nor inside or around one; no directory on
-the way to it, and none of the files that PHP begins with, may be writable by others or by a group with other people
-in it. In a container it is the container's PHP, and none of this matters.
+from a directory that nobody else can change: none that the agent is given, nor inside or around one, wherever it is
+mounted; no directory or link on the way to it, and no code in it, may be another one's to write. In a container it is
+the container's PHP, and none of this matters.
 """
 
 from __future__ import annotations
 
-import grp
-import os
-import pwd
-import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
 
 from executor.errors import Refused
+from executor.laravel.places import below, way
+from executor.laravel.writers import users, why_writable
+from executor.mounts import Mount, Origin, all_mounts, origin_of
 
-# What artisan reads before anything of the application can say otherwise, and where its code lies.
-_CODE = (
-    "artisan", "vendor", "vendor/autoload.php", "vendor/composer", "bootstrap", "bootstrap/app.php",
-    "bootstrap/cache", "app", "config", "routes", "database", ".env",
-)  # fmt: skip
+# Directories of an application in which no code lies that artisan runs. Workers and visitors write to the first.
+_NO_CODE = frozenset({"storage", "public", "node_modules", ".git"})
 _WAY_OUT = (
     "point GATEWAY_QUEUE_APP_DIR at a directory that only the host's own users write, name the application's "
     "container in GATEWAY_QUEUE_CONTAINER, or restart by systemctl:UNIT or supervisorctl:GROUP"
@@ -44,51 +41,46 @@ def why_foreign(directory: Path, agent_dirs: tuple[Path, ...]) -> str | None:
         real = directory.resolve(strict=True)
         if not (real / "artisan").is_file():
             return f"there is no artisan in {directory}"
-        for given in (place.resolve() for place in agent_dirs):
-            if given == real or given in real.parents:
-                return f"{directory} lies in {given}, which the agent can write"
-            if real in given.parents:
-                return f"the agent can write {given}, which lies in {directory}"
-        return next(filter(None, map(_why_writable, _concerned(directory, real))), None)
+        return next(_reasons(directory, real, tuple(place.resolve() for place in agent_dirs)), None)
     except OSError as error:
         return f"{error.filename or directory} cannot be looked at: {error.strerror}"
 
 
-def _concerned(directory: Path, real: Path) -> Iterator[Path]:
-    """Yield every directory on the way to the application, as written and as resolved, and the code in it."""
-    yield from dict.fromkeys((*reversed(directory.parents), *reversed(real.parents), real))
-    for name in _CODE:
-        found = real / name
-        if found.exists():
-            yield found
-            if found.is_symlink():
-                target = found.resolve()
-                yield from (*reversed(target.parents), target)
+def _reasons(directory: Path, real: Path, given: Sequence[Path]) -> Iterator[str]:
+    mounts = all_mounts()
+    yield from _around(directory, real, given)
+    yield from _mounted(real, given, mounts)
+    who = users(real, tuple(given))
+    for place in chain(way(directory), below(real, _NO_CODE)):
+        for theirs in given:
+            if place.path.is_relative_to(theirs):
+                yield f"{place.path} lies in {theirs}, which the agent can write"
+        why = why_writable(place, who)
+        if why is not None:
+            yield why
 
 
-def _why_writable(path: Path) -> str | None:
-    facts = path.stat()
-    if facts.st_mode & stat.S_ISVTX and stat.S_ISDIR(facts.st_mode):
-        return None  # like /tmp: what is in it can only be replaced by its owner, and that is looked at next
-    if facts.st_mode & stat.S_IWOTH:
-        return f"{path} can be written by everybody"
-    if facts.st_mode & stat.S_IWGRP and not _alone(facts.st_gid, facts.st_uid):
-        return f"{path} can be written by the group {_name(facts.st_gid)}"
-    return None
+def _around(directory: Path, real: Path, given: Iterable[Path]) -> Iterator[str]:
+    for theirs in given:
+        if real.is_relative_to(theirs):
+            yield f"{directory} lies in {theirs}, which the agent can write"
+        elif theirs.is_relative_to(real):
+            yield f"the agent can write {theirs}, which lies in {directory}"
 
 
-def _alone(gid: int, uid: int) -> bool:
-    """Whether a group is only its owner's: root's, the gateway's user's, or a private one with nobody else in it."""
-    if gid == 0 or gid == os.getegid():
-        return True
-    try:
-        return pwd.getpwuid(uid).pw_gid == gid and not grp.getgrgid(gid).gr_mem
-    except KeyError:
-        return False
+def _mounted(real: Path, given: Iterable[Path], mounts: Sequence[Mount]) -> Iterator[str]:
+    """Yield how a directory is both the application's and the agent's, under two names (mount --bind)."""
+    for theirs in given:
+        for at, written in _origins(theirs, mounts, writable=True):
+            for place, read in _origins(real, mounts):
+                if written.holds(read) or read.holds(written):
+                    yield f"{place} is what the agent can write at {at}: it is mounted at both places"
 
 
-def _name(gid: int) -> str:
-    try:
-        return grp.getgrgid(gid).gr_name
-    except KeyError:
-        return str(gid)
+def _origins(directory: Path, mounts: Sequence[Mount], *, writable: bool = False) -> Iterator[tuple[Path, Origin]]:
+    """Yield a directory and all that is mounted below it, each with where it lies in its file system."""
+    yield directory, origin_of(directory, mounts)
+    for mount in mounts:
+        inside = mount.point != directory and mount.point.is_relative_to(directory)
+        if inside and not (writable and "ro" in mount.options):
+            yield mount.point, Origin(mount.device, mount.root)

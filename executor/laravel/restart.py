@@ -75,7 +75,7 @@ def _look(config: LaravelConfig, runner: ProcessRunner, *, begin: bool = False) 
             "give it a shared cache (CACHE_DRIVER, since Laravel 11 CACHE_STORE: file, redis or database), or let "
             "GATEWAY_QUEUE_RESTART be systemctl:UNIT or supervisorctl:GROUP",
         )
-    return replace(found, asked=True, signal=told.signal)
+    return replace(found, asked=told.read, signal=told.signal)
 
 
 def _run(config: LaravelConfig, runner: ProcessRunner, stop: threading.Event) -> Completed:

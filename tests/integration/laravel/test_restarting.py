@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import threading
 import time
 from dataclasses import replace
@@ -12,7 +13,7 @@ from app_on_host import counted, in_postgresql, in_redis, in_sqlite, told
 from laravel_app import LaravelApplication, Server, laravel_app, redis_server, until
 
 from executor.errors import Failed, Refused
-from executor.laravel.app_facts import ask_app
+from executor.laravel.app_facts import AppFacts, ask_app
 from executor.laravel.config import LaravelApp, RestartBy
 from executor.laravel.restart import restart
 from executor.laravel.workers import list_workers
@@ -47,6 +48,26 @@ def test_workers_that_wait_on_postgresql_restart_as_well(
     app = laravel_app(tmp_path / "app", postgresql=postgresql)
     with app.workers("emails"):
         assert restart(told(app, source=in_postgresql(postgresql)), runner).verified["effect"] is True
+
+
+@pytest.mark.parametrize("cache", ["file", "database", pytest.param("redis", marks=pytest.mark.needs("redis"))])
+def test_what_somebody_puts_into_the_cache_is_never_made_into_objects_here(
+    cache: str, tmp_path: Path, runner: ProcessRunner, request: pytest.FixtureRequest
+) -> None:
+    server = request.getfixturevalue("redis") if cache == "redis" else None
+    app = laravel_app(tmp_path / "app", redis=server, cache=cache)
+    (app.directory / "app/Trap.php").write_text(
+        "<?php namespace App; class Trap { function __wakeup() { touch(base_path('storage/sprung')); } }"
+    )
+    script = (
+        "$app = require 'bootstrap/app.php'; $app->make(Illuminate\\Contracts\\Console\\Kernel::class)->bootstrap();"
+    )
+    script += "$app['cache']->forever('illuminate:queue:restart', new App\\Trap);"
+    argv = ["/usr/bin/php", "-r", f"require 'vendor/autoload.php'; {script}"]
+    subprocess.run(argv, cwd=app.directory, env=app.environment, check=True)
+
+    assert ask_app(LaravelApp(app.directory), runner) == AppFacts(cache, read=True, signal=None)
+    assert not (app.directory / "storage/sprung").exists()
 
 
 def test_a_second_restart_is_seen_as_well_as_the_first(app: LaravelApplication, runner: ProcessRunner) -> None:

@@ -14,11 +14,17 @@ _REMOTE = frozenset({"nfs", "nfs4", "cifs", "smb3", "9p", "virtiofs", "vboxsf", 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """Where a file system is mounted, what kind it is, and its options (the mount's and the super block's)."""
+    """Where a file system is mounted, what kind it is, and its options (the mount's and the super block's).
+
+    `root` is the directory of it, or the file, that is seen at `point`, and `device` which file system it is. So a
+    directory that is mounted at a second place is known again (mount --bind).
+    """
 
     point: Path
     kind: str
     options: frozenset[str]
+    device: str = ""
+    root: Path = Path("/")
 
     @property
     def written_elsewhere(self) -> bool:
@@ -26,11 +32,36 @@ class Mount:
         return self.kind in _REMOTE or self.kind.startswith("fuse.")
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a path lies in its file system, wherever that is mounted."""
+
+    device: str
+    path: Path
+
+    def holds(self, other: Origin) -> bool:
+        """Whether `other` is this directory, or lies in it."""
+        return self.device == other.device and other.path.is_relative_to(self.path)
+
+
+def all_mounts() -> list[Mount]:
+    """Return what is mounted now, as this process sees it."""
+    return parse(Path("/proc/self/mountinfo").read_text(errors="surrogateescape").splitlines())
+
+
 def mount_of(path: Path, table: str | None = None) -> Mount:
     """Return the mount that `path` (which must exist) lies on. `table` is for tests."""
-    text = Path("/proc/self/mountinfo").read_text(errors="surrogateescape") if table is None else table
-    real = Path(os.path.realpath(path))
-    holding = [mount for mount in parse(text.splitlines()) if mount.point in (real, *real.parents)]
+    return _holding(Path(os.path.realpath(path)), all_mounts() if table is None else parse(table.splitlines()))
+
+
+def origin_of(real: Path, mounts: Iterable[Mount]) -> Origin:
+    """Return where `real`, an absolute path without links in it, lies in its file system."""
+    mount = _holding(real, mounts)
+    return Origin(mount.device, mount.root / real.relative_to(mount.point))
+
+
+def _holding(real: Path, mounts: Iterable[Mount]) -> Mount:
+    holding = [mount for mount in mounts if real.is_relative_to(mount.point)]
     # the last of the longest: a later mount hides an earlier one at the same place
     return max(enumerate(holding), key=lambda entry: (len(entry[1].point.parts), entry[0]))[1]
 
@@ -43,7 +74,8 @@ def parse(lines: Iterable[str]) -> list[Mount]:
         fields, rest = before.split(" "), after.split(" ")
         if dash and len(fields) >= 6 and len(rest) >= 3:
             options = frozenset(f"{fields[5]},{rest[2]}".split(","))
-            found.append(Mount(Path(_unescape(fields[4])), rest[0], options))
+            point, root = Path(_unescape(fields[4])), Path(_unescape(fields[3]))
+            found.append(Mount(point, rest[0], options, fields[2], root))
     return found
 
 
