@@ -146,3 +146,10 @@ def test_every_pure_module_named_here_exists() -> None:
 @pytest.mark.parametrize("path", MODULES, ids=label)
 def test_a_module_stays_short_enough_to_have_one_job(path: Path) -> None:
     assert len(path.read_text().splitlines()) <= MAX_LINES
+
+
+def test_test_modules_have_names_of_their_own() -> None:
+    """Without packages in between pytest takes two modules of one name for the same."""
+    tests = [path for path in (ROOT / "tests").rglob("test_*.py") if not (path.parent / "__init__.py").exists()]
+    names = [path.name for path in tests]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
