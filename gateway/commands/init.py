@@ -52,6 +52,10 @@ def run(options: argparse.Namespace) -> int:
     """Ask, show, ask again, do. Return 1 when it was not done, or the doctor found something that fails."""
     file = settings_file.chosen(options.env, options.toml)
     told = answers.Answers(file.values(), environment=answers.environment())
+    if os.geteuid() == 0:
+        _show(
+            ["You are root, and what is made will be root's: better run init as the user that the gateway gets.", ""]
+        )
     try:
         answers.gather(options, told, _show)
         text = file.with_values(told.changes())

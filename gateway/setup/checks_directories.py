@@ -13,11 +13,11 @@ from pathlib import Path
 
 from asyncinotify import Inotify, Mask
 
+from executor.mounts import mount_of
 from gateway.settings_model import Settings
 from gateway.setup import mends
 from gateway.setup.check import Check, fail, ok, warn
 from gateway.setup.exposure import loose_ancestors
-from executor.mounts import mount_of
 
 DISK_FAIL_BYTES = 100_000_000
 DISK_WARN_BYTES = 1_000_000_000

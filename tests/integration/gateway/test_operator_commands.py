@@ -186,9 +186,9 @@ def test_the_doctor_names_what_is_wrong_and_goes_on(host: ConfiguredHost) -> Non
     assert host.cli("release").returncode == 0
     host.shared.rmdir()
     found = checks(host, GATEWAY_SSH_KEY=str(key), GATEWAY_APROVE="git_push")
-    for name in ("state directory", "shared directory", "repository shop"):
+    for name in ("state directory", "shared directory", "repository shop", "shop: ssh key"):
         assert found[name]["state"] == "fail"
-    for name in ("shop: ssh key", "shop: known hosts", "stray setting", "gateway"):
+    for name in ("shop: known hosts", "stray setting", "gateway"):
         assert found[name]["state"] == "warn"
     assert f"ops-gateway adopt {host.work_tree}" in found["repository shop"]["mend"]
 

@@ -43,7 +43,10 @@ class SetUpHost:
 
     @property
     def group(self) -> int:
-        return os.getegid() if self.account is None else pwd.getpwuid(self.account).pw_gid
+        try:
+            return os.getegid() if self.account is None else pwd.getpwuid(self.account).pw_gid
+        except KeyError:
+            return self.account or 0
 
     def give(self, path: Path) -> None:
         """Make the account the owner of `path` and what is below it."""
