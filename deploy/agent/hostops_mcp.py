@@ -158,7 +158,7 @@ async def health_check(ctx: Context, wait: Wait = 45) -> Answered:
 async def explain(
     operation: Annotated[str, Field(description="git_push, git_cmd, …")],
     params: Annotated[
-        dict[str, Any], Field(description="what that operation's own tool takes, without repo and reason")
+        dict[str, Any], Field(description="what that operation's own tool takes, without repo, reason and wait")
     ],
     repo: Repo = "",
 ) -> Answered:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -60,6 +61,13 @@ def beat(shared: Path, *, age: float = 0.0, heartbeat_at: str = "2025-11-30T16:3
     path = shared / "gateway.json"
     path.write_text(json.dumps({"protocol": 1, "heartbeat_at": heartbeat_at, "operations": {}, "repositories": []}))
     os.utime(path, (time.time() - age, time.time() - age))
+
+
+def write_result(shared: Path, request_id: str, state: str) -> None:
+    """Leave an answer as the gateway would."""
+    (shared / "results").mkdir(exist_ok=True)
+    found = {"id": request_id, "operation": "git_cmd", "state": state}
+    (shared / "results" / f"{request_id}.json").write_text(json.dumps(found))
 
 
 def outcome_of(what: Any, *words: Any, **more: Any) -> str:
@@ -178,6 +186,22 @@ def test_what_no_gateway_has_taken_yet_is_taken_back_without_one(tmp_path: Path)
     assert [path.name for path in tmp_path.iterdir()] == ["gateway.json"]
 
 
+def test_who_may_not_take_back_more_is_told_that_it_still_waits(tmp_path: Path) -> None:
+    beat(tmp_path)
+    write_result(tmp_path, "held", "awaiting_approval")
+    found = HostOps(tmp_path).cancel("held", 0.1)
+
+    assert (tmp_path / "held.withdraw").exists()
+    assert (found.outcome, "not taken back yet" in found.text()) == ("waiting", True)
+
+
+def test_what_somebody_else_asked_for_is_not_taken_back_and_that_is_said(host: ServedHost, ops: HostOps) -> None:
+    write_result(host.shared, "operator-1", "awaiting_approval")
+
+    assert "not asked for from here" in ops.cancel("operator-1", 3.0).text()
+    (host.shared / "results" / "operator-1.json").unlink()
+
+
 # --- where nobody serves
 
 
@@ -211,11 +235,21 @@ def test_a_gateway_that_goes_away_meanwhile_is_noticed_and_the_request_stands(
     assert (tmp_path / f"{asked.id}.request.json").exists()
 
 
+def test_who_begins_to_wait_when_the_gateway_is_away_is_told_so_at_once(tmp_path: Path) -> None:
+    beat(tmp_path, age=3600)
+    write_result(tmp_path, "asked-before", "awaiting_approval")
+    write_result(tmp_path, "done-before", "succeeded")
+
+    assert outcome_of(HostOps(tmp_path).wait, "asked-before", WAIT) == "gateway_away"
+    assert HostOps(tmp_path).wait("done-before", WAIT).ok
+
+
 def test_d11_a_shared_directory_that_is_missing_or_no_directory_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
 
     assert outcome_of(HostOps(tmp_path / "nothing").request, "git_status") == "unusable"
     assert outcome_of(HostOps(tmp_path / "file").request, "git_status") == "unusable"
+    assert outcome_of(HostOps(tmp_path / "nothing").capabilities) == "unusable"
     assert outcome_of(HostOps(tmp_path / "nothing").wait, "some-id", 0.0) == "unusable"
 
 
@@ -311,6 +345,32 @@ def test_the_command_takes_a_message_from_its_input_and_words_after_options(host
 
     assert done.returncode == 0, done.stdout
     assert host.git("log", "-1", "--format=%B").strip() == "Subject\n\n`body` $x"
+
+
+def test_who_is_killed_while_waiting_has_been_told_the_id(host: ServedHost) -> None:
+    asked = command(host.shared, "request", "git_cmd", "git tag v-impatient", "--wait", "0.1")
+
+    [own] = re.findall(r"^asking as (cmd-\w+)$", asked.stderr, re.MULTILINE)
+    assert f"(id {own})" in asked.stdout
+    assert command(host.shared, "cancel", own).returncode == 9
+
+
+@pytest.mark.parametrize("locale", [{"PYTHONIOENCODING": "ascii"}, {"PYTHONUTF8": "1", "PYTHONIOENCODING": "utf-8"}])
+def test_text_that_is_no_utf_8_or_cannot_be_printed_ends_in_words(tmp_path: Path, locale: dict[str, str]) -> None:
+    beat(tmp_path)
+    write_result(tmp_path, "snow", "failed")
+    answer = tmp_path / "results" / "snow.json"
+    answer.write_text(json.dumps({**json.loads(answer.read_text()), "output": "\u2603"}))
+
+    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, hostops.__file__, *words, "--shared", str(tmp_path)],
+            env={"PATH": "/usr/bin:/bin", **locale}, input=b"\xff\xfe", capture_output=True, timeout=WAIT,
+        )  # fmt: skip
+
+    assert run("result", "snow").returncode == 1
+    told = run("request", "git_commit", "-")
+    assert (told.returncode, b"not UTF-8" in told.stdout) == (2, True)
 
 
 def test_the_command_explains_takes_back_and_waits(host: ServedHost) -> None:
