@@ -77,3 +77,15 @@ def test_the_page_says_where_each_value_of_the_compose_file_comes_from() -> None
     told = set(re.findall(r"^\| `([A-Z_]+)` \| ", PAGE.read_text(), re.MULTILINE))
 
     assert told == needed
+
+
+def test_the_page_goes_on_with_the_names_that_the_installer_uses() -> None:
+    installer = (AGENT.parent / "install.sh").read_text()
+    [group] = set(re.findall(r"\bgroup=([a-z][a-z-]+)", installer))
+    [shared] = set(re.findall(r"^  shared=(/\S+)", installer, re.MULTILINE))
+    shell = "".join(re.findall(r"```sh\n(.*?)```", PAGE.read_text(), re.DOTALL))
+
+    named = re.findall(r"(?:--gid |--groups |groupadd --system |group |-g |chgrp -R |\bg:|group:)([a-z-]+)", shell)
+    assert set(named) == {group}
+    assert re.findall(r"^SHARED_DIR=(.*)$", shell, re.MULTILINE) == [shared]
+    assert not re.search(r"\bagents\b", shell)
