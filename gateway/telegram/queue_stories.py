@@ -32,8 +32,7 @@ def card_of_story(view: Reading, place: Place, subject: str) -> Card | None:
     events = _events(view, subject)
     if not events:
         return None
-    named = {str(event.data["request"]) for event in events if event.data.get("request")}
-    rows = {name: row for name in sorted(named) if (row := requests.get(view, name)) is not None}
+    rows = {name: row for name in sorted(_named(events)) if (row := requests.get(view, name)) is not None}
     return queue_cards.story_card(place, QueueStory(tuple(events), rows))
 
 
@@ -42,10 +41,10 @@ def stories_in(view: Reading, events: Iterable[Event], rows: Iterable[RequestRow
     found = [event.request_id for event in events if event.kind.startswith(_PREFIX)]
     raised = {row.id for row in rows if row.form == FORM}
     if raised:
-        noted = queue_samples.remembered(view)
-        queues = noted.get("state", {}).get("queues", {}).values()
-        if noted.get("request") in raised:
-            found += [str(queue["story"]) for queue in queues if queue.get("restarts")]
+        queues = queue_samples.remembered(view).get("state", {}).get("queues", {}).values()
+        # only what names this very restart: an old story, whose message is forgotten, would be sent anew
+        latest = {str(queue["story"]) for queue in queues if queue.get("restarts")}
+        found += [story for story in sorted(latest) if _named(_events(view, story)) & raised]
     return tuple(dict.fromkeys(found))
 
 
@@ -63,6 +62,11 @@ def _was_cried(events: Sequence[Event], clear: Event) -> bool:
     before = [event for event in events if event.seq < clear.seq]
     cleared = max((event.seq for event in before if event.kind == Kind.CLEAR), default=0)
     return any(event.kind in _CRIES and event.data.get("loud") for event in before if event.seq > cleared)
+
+
+def _named(events: Iterable[Event]) -> set[str]:
+    """Return the requests for a restart that are named in a story."""
+    return {str(event.data["request"]) for event in events if event.data.get("request")}
 
 
 def _events(view: Reading, subject: str) -> list[Event]:

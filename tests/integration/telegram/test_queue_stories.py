@@ -16,13 +16,14 @@ from scenes import PATIENT
 
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
-from executor.record import queue_samples, requests
+from executor.record import cards, queue_samples, requests
 from executor.record.requests import NewRequest
 from executor.record.transitions import transition
 from gateway.telegram import commands
 from gateway.telegram.authorise import Operator
 from gateway.telegram.batches import Notice
 from gateway.telegram.outgoing import Priority
+from gateway.telegram.standing import CURSOR
 
 LIMITS = {"max_pending": 50, "max_age_seconds": 600.0}
 STORY = "_queue-1"
@@ -138,6 +139,27 @@ def test_a_story_that_was_told_before_a_restart_of_the_gateway_is_edited_after_i
 
     (card,) = about_queues(world)
     assert card.startswith("✅ All clear: emails")
+
+
+def test_an_old_story_is_not_told_anew_when_another_restart_is_asked_for(world: Scene, clock: SwiftClock) -> None:
+    def play() -> None:
+        old = "_queue-0"
+        with world.desk.store.transaction() as tx:
+            tx.append("queue.congested", old, {"queue": "reports", "pending": 60, "hold": "", **LIMITS})
+            cards.note(
+                tx, CURSOR, str(tx.append("queue.restart_asked", old, {"queue": "reports", "request": "gone"}))
+            )
+        restart_begins(world)
+        with world.desk.store.transaction() as tx:
+            noted = queue_samples.remembered(tx)
+            noted["state"]["queues"]["reports"] = {"story": old, "restarts": 1}
+            queue_samples.remember(tx, noted)
+        restart_ends(world)
+
+    play()
+    follow(world, clock, lambda: None)
+    assert any("Workers restarted" in text for text in about_queues(world))
+    assert not any("reports" in text for text in world.texts())
 
 
 def test_a_restart_that_needs_a_yes_has_its_own_card_to_say_it_on(world: Scene, clock: SwiftClock) -> None:
