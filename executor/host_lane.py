@@ -4,12 +4,15 @@ The order of things is that of `running`: what changes something is recorded as 
 reads is recorded once, at its end. There is no git here, and so nothing to preserve and no work tree to hang in.
 
 A restart may take minutes. So what only reads goes first, and requests that ask the same share one run: it begins
-after all of them had come, so it answers each, and a thousand flags are one restart.
+after all of them had come, so it answers each, and a thousand flags are one restart. After it the agent gets no other
+one for a while; what operators or the monitor ask for, and what an operator said yes to, is not held to that.
 """
 
 from __future__ import annotations
 
 import logging
+from datetime import datetime, timedelta
+from math import ceil
 
 from executor.answers import Answers
 from executor.asking import Asking
@@ -17,17 +20,19 @@ from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused
 from executor.facts import FactFinder
 from executor.git.reports import fallen
+from executor.health.spans import span
 from executor.host_operations import HOST_LANE, HostOperations, only_reads
 from executor.outcome import Outcome, State
 from executor.policy.decide import decide
-from executor.policy.model import Ask, Refuse, Request
-from executor.record import requests
+from executor.policy.model import Ask, Operation, Refuse, Request
+from executor.record import queue_samples, requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store
 from executor.recording import begin, bug, end, not_begun, restored, whole
 
 log = logging.getLogger(__name__)
 
+AGENT_FORMS = frozenset({"flag", "typed"})  # of requests that came through the shared directory
 _AT_ONCE = 1000  # requests that are looked at for equal ones
 
 
@@ -85,11 +90,29 @@ class HostLane:
                 return  # operators have been asked, or asked again
             self._run(row, request, [row])
             return
+        self._require_rest(row, request)
         alike = [row, *(each for each in rows if each is not row and _asks_for(each, request))]
         if only_reads(request.operation):
             self._read(row, request, alike)
         else:
             self._run(row, request, alike)
+
+    def _require_rest(self, row: RequestRow, request: Request) -> None:
+        """Refuse the agent a restart of workers that were restarted a moment ago."""
+        laravel = self._config.laravel
+        if laravel is None or request.operation is not Operation.RESTART_QUEUE or row.form not in AGENT_FORMS:
+            return
+        pause = timedelta(seconds=laravel.agent_pause_seconds)
+        with self._store.reading() as view:
+            now = datetime.fromisoformat(view.at)
+            lately = queue_samples.restarts_since(view, now - pause)
+        if lately:
+            ago, left = now - lately[-1], lately[-1] + pause - now
+            raise Refused(
+                "restarted_lately",
+                f"the workers were restarted {span(ago.total_seconds())} ago, by whomever it was asked",
+                f"see by health_check whether workers run; if it is still needed, ask again in {_seconds(left)}",
+            )
 
     def _read(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
         outcome = self._outcome(row, request)
@@ -129,6 +152,10 @@ class HostLane:
         with self._store.transaction() as tx:
             not_begun(tx, row, problem)
         self._answers.publish(row.id)
+
+
+def _seconds(left: timedelta) -> str:
+    return f"{max(1, ceil(left.total_seconds()))} s"
 
 
 def _seems_to_read(row: RequestRow) -> bool:

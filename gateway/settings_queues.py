@@ -145,6 +145,13 @@ class QueueSettings(BaseModel):
         gt=0,
         le=900,
     )
+    queue_agent_pause_seconds: float = setting(
+        "How long after a restart the agent gets no other one, in seconds, whoever asked for the one before.",
+        "60",
+        default=laravel.AGENT_PAUSE_SECONDS,
+        ge=0,
+        le=86_400,
+    )
     queue_interval_seconds: float = setting(
         "How often queues are counted, in seconds.", "60", default=60.0, ge=1, le=3600
     )
@@ -200,6 +207,7 @@ def laravel_config(settings: QueueSettings, agent_dirs: tuple[Path, ...]) -> Lar
         supervisor_config=settings.queue_supervisor_config,
         failed_url=settings.queue_failed_url.get_secret_value(),
         verify_seconds=settings.queue_restart_verify_seconds,
+        agent_pause_seconds=settings.queue_agent_pause_seconds,
     )
 
 

@@ -10,6 +10,7 @@ REDIS_PREFIX = "laravel_database_"  # Laravel 8 to 12: slug(APP_NAME) + `_databa
 PHP = "/usr/bin/php"
 DOCKER = "/usr/bin/docker"
 VERIFY_SECONDS = 60.0
+AGENT_PAUSE_SECONDS = 60.0
 
 
 class RestartBy(StrEnum):
@@ -67,7 +68,9 @@ class LaravelConfig:
     """The queues that are watched, and all that is needed to count them and to restart their workers.
 
     `failed_url` is the database of `failed_jobs` where the source is not that database itself; "" leaves failed jobs
-    unknown. `restart_target` is the unit or group for systemctl and supervisorctl.
+    unknown. `restart_target` is the unit or group for systemctl and supervisorctl. For `agent_pause_seconds` after a
+    restart the agent gets no other one: workers that are restarted in a loop do nothing, and a unit that starts too
+    often is given up by systemd or supervisor.
     """
 
     queues: tuple[str, ...]
@@ -78,3 +81,4 @@ class LaravelConfig:
     supervisor_config: Path | None = None
     failed_url: str = field(default="", repr=False)
     verify_seconds: float = VERIFY_SECONDS
+    agent_pause_seconds: float = AGENT_PAUSE_SECONDS

@@ -18,13 +18,13 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Operation, Policy, QueueParams, Request
 from executor.record import approvals, requests
 from executor.record.approvals import Verdict
-from executor.record.requests import RequestRow
+from executor.record.requests import NewRequest, RequestRow
 
 RESTART = Operation.RESTART_QUEUE
 
 
 @contextmanager
-def executor(root: Path, policy: Policy | None = None) -> Iterator[Dispatcher]:
+def executor(root: Path, policy: Policy | None = None, pause: float = 60.0) -> Iterator[Dispatcher]:
     """An executor whose one repository was never adopted, and that is set up for two queues."""
     for name in ("shared", "state", "tree"):
         (root / name).mkdir(exist_ok=True)
@@ -34,7 +34,7 @@ def executor(root: Path, policy: Policy | None = None) -> Iterator[Dispatcher]:
         repositories=(RepositoryConfig("shop", root / "tree"),),
         host="web-1",
         policy=policy or Policy(),
-        laravel=LaravelConfig(("emails", "reports"), SqlSource("sqlite://")),
+        laravel=LaravelConfig(("emails", "reports"), SqlSource("sqlite://"), agent_pause_seconds=pause),
     )
     with closing(Dispatcher(config)) as dispatcher:
         dispatcher.recover()
@@ -75,6 +75,35 @@ def test_a_restart_named_with_a_repository_waits_in_the_lane_of_the_host_all_the
         dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
         done = raised(tmp_path, dispatcher, "restart_queue@shop.a1.flag")
     assert (done.state, done.output) == (State.SUCCEEDED, "restarted all")
+
+
+def test_the_agent_gets_no_restart_right_after_another_and_a_yes_of_an_operator_is_above_that(
+    tmp_path: Path,
+) -> None:
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        assert raised(tmp_path, dispatcher, "restart_queue.a1.flag").state is State.SUCCEEDED
+        for name, body in (("a2", ""), ("a3", "emails")):
+            done = raised(tmp_path, dispatcher, f"restart_queue.{name}.flag", body)
+            assert (done.state, (done.result or {})["error"]["code"]) == (State.REFUSED, "restarted_lately")
+        with dispatcher.store.transaction() as tx:
+            new = {"operation": RESTART, "repo": HOST_LANE, "text": "", "generated": True, "state": State.QUEUED}
+            requests.insert_one(tx, NewRequest(id="m1", form="monitor", identity="monitor:1", argv=("x",), **new))
+        assert dispatcher.run_next(HOST_LANE)
+        assert row(dispatcher, "m1").state is State.SUCCEEDED
+    with executor(tmp_path, Policy(approve=frozenset({RESTART}))) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        assert raised(tmp_path, dispatcher, "restart_queue.a4.flag").state is State.AWAITING_APPROVAL
+        _approve(dispatcher, "a4")
+        assert dispatcher.run_next(HOST_LANE)
+        assert row(dispatcher, "a4").state is State.SUCCEEDED
+
+
+def test_once_the_pause_is_over_the_agent_gets_its_restart(tmp_path: Path) -> None:
+    with executor(tmp_path, pause=0.0) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        assert raised(tmp_path, dispatcher, "restart_queue.a1.flag").state is State.SUCCEEDED
+        assert raised(tmp_path, dispatcher, "restart_queue.a2.flag").state is State.SUCCEEDED
 
 
 def test_a_queue_that_is_not_configured_is_refused_with_those_that_are(tmp_path: Path) -> None:
@@ -150,7 +179,7 @@ def test_an_operation_that_does_not_reach_its_end_is_recorded_and_the_lane_goes_
     def fail(_request_id: str, _request: Request) -> Outcome:
         raise problem
 
-    with executor(tmp_path) as dispatcher:
+    with executor(tmp_path, pause=0.0) as dispatcher:
         dispatcher.host_operations.register(RESTART, HostOperation(fail))
         done = raised(tmp_path, dispatcher, "restart_queue.a1.flag")
         assert (done.state, (done.result or {})["error"]["code"]) == (state, code)
@@ -173,7 +202,7 @@ def test_a_thousand_flags_that_ask_the_same_are_one_restart_that_answers_each(tm
         runs.append(request.params.queue)
         return Outcome(State.SUCCEEDED)
 
-    with executor(tmp_path) as dispatcher:
+    with executor(tmp_path, pause=0.0) as dispatcher:
         dispatcher.host_operations.register(RESTART, HostOperation(count))
         for number in range(30):
             (tmp_path / f"shared/restart_queue.all-{number}.flag").touch()
