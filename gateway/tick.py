@@ -5,12 +5,19 @@ from __future__ import annotations
 import time
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from loguru import logger
+
+from executor.errors import Problem
 from gateway import wiring
 from gateway.schedule.heartbeat import PERIODS
 from gateway.schedule.pickup import act_on_word
 from gateway.settings_model import Settings
 from gateway.single import alone
+
+if TYPE_CHECKING:
+    from executor.dispatch import Dispatcher
 
 _ORDERLY = "tick.orderly"  # in the state directory while the last tick ended in order; since when, by its time
 _TIDIED = "tick.tidied"  # when a tick last removed what is old
@@ -29,6 +36,8 @@ def tick(settings: Settings, wait_seconds: float) -> None:
             orderly.unlink(missing_ok=True)
             act_on_word(dispatcher, settings.state_dir)
             dispatcher.expire()
+            if settings.laravel is not None:
+                _look_at_queues(settings, dispatcher)
             going = True
             while going:
                 going = dispatcher.take() > 0
@@ -43,6 +52,18 @@ def tick(settings: Settings, wait_seconds: float) -> None:
             orderly.touch(mode=0o600)
         finally:
             dispatcher.close()
+
+
+def _look_at_queues(settings: Settings, dispatcher: Dispatcher) -> None:
+    """Count the queues; a restart that this calls for is run in the same round. Flags do not wait for a failure."""
+    from gateway.schedule.queue_monitor import monitor_of  # brings the counting along: only where there is a queue
+
+    monitor = monitor_of(settings, dispatcher)
+    assert monitor is not None
+    try:
+        monitor.look()
+    except Problem as problem:
+        logger.warning("the queues were not looked at: {}", problem)
 
 
 def last_tick(state: Path) -> datetime | None:
