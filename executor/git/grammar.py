@@ -17,6 +17,7 @@ from executor.git.command_specs import CommandSpec, Form
 from executor.git.lexer import LINE_LIMIT, WORD_LIMIT
 from executor.git.remote_operands import Effect
 from executor.git.revisions import ends_of, is_clear_revision
+from executor.git.scripts import refuse_scripts
 from executor.git.table import Table, load
 from executor.git.text import require_visible
 from executor.policy.model import Command, Contact
@@ -59,7 +60,9 @@ def judge(words: tuple[str, ...]) -> Command:
     table = load()
     spec, rest = _find(table, words)
     line = read(table, spec, rest)
-    return _command(spec, line, _choose(table, spec, line))
+    command = _command(spec, line, _choose(table, spec, line))
+    refuse_scripts(command)
+    return command
 
 
 def _find(table: Table, words: tuple[str, ...]) -> tuple[CommandSpec, tuple[str, ...]]:

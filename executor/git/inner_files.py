@@ -1,8 +1,8 @@
 """Files inside a directory that git processes write too: read, written and removed without following a link.
 
-A git that is given the work tree can be led into the git directory (see `command_dir`), and leave a link there to
-anything on the host. So what Python itself does there goes through directory descriptors, one component at a time,
-and takes nothing but a regular file with one name.
+A git that writes the work tree can be led into the git directory that it was given (see `command_dir`), and leave a
+link there to anything on the host. So what Python itself does there goes through directory descriptors, one component
+at a time, and takes nothing but a regular file with one name.
 """
 
 from __future__ import annotations

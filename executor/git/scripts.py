@@ -28,7 +28,10 @@ def without_shell(words: Sequence[str], version: tuple[int, ...]) -> list[str]:
 
 
 def refuse_scripts(command: Command) -> None:
-    """Raise Refused("strategy_is_a_script") for a merge that git leaves to one of its shell scripts."""
+    """Raise Refused("strategy_is_a_script") for a merge that git leaves to one of its shell scripts.
+
+    The table lets these strategies through to here, so that who asks for one is told why not.
+    """
     if command.subcommand not in _COMBINES:
         return
     for name, value in command.options:

@@ -10,6 +10,7 @@ import pytest
 from everyday_lines import EVERYDAY, OTHERWISE
 from repos import LOCAL_ACCESS, Adopted, bare_remote, commit_file, plain_git, process_runner, work_tree
 
+from executor.errors import Refused
 from executor.git.adoption import adopt, plan_adoption
 from executor.git.grammar import judge
 from executor.git.lexer import split
@@ -100,8 +101,11 @@ def code(repo: Adopted, line: str) -> str:
     "line", ["merge -s resolve topic", "merge -X ours -s octopus topic", "merge topic v1.0",
              "rebase -s resolve topic", "cherry-pick --strategy=resolve topic", "pull -s octopus --no-rebase"],
 )  # fmt: skip
-def test_a_merge_that_is_a_shell_script_is_refused_by_name(repo: Adopted, line: str) -> None:
-    assert code(repo, line) == "strategy_is_a_script"
+def test_a_merge_that_is_a_shell_script_is_refused_by_name_before_anybody_is_asked(line: str) -> None:
+    with pytest.raises(Refused) as found:
+        judge(split(line))
+
+    assert found.value.code == "strategy_is_a_script"
 
 
 def test_a_bisection_finds_the_commit_and_ends_on_the_branch_where_it_began(repo: Adopted) -> None:
