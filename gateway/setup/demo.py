@@ -95,10 +95,10 @@ class Show:
         """Raise the flag, let the operator act, print what each of them sees, and compare the end."""
         print("\n" + heading(f"* {step.title}"))
         _tell("agent", f"writes {step.flag}: {step.body.strip()}" if step.body.strip() else f"touches {step.flag}")
-        before = _now()
-        self._world.raise_flag(step.flag, step.body)
         name = _result_name(step.flag)
-        result = self._world.result(name, after=before)
+        before = self._world.received_at(name)
+        self._world.raise_flag(step.flag, step.body)
+        result = self._world.result(name, before=before)
         if step.operator:
             self.expect(result["state"] == "awaiting_approval", f"{step.title}: it did not wait for the operator")
             verb, *rest = step.operator
@@ -106,7 +106,7 @@ class Show:
             self._world.ops_gateway(verb, result["id"], *rest)
             _tell("operator", f"ops-gateway {verb} {result['id']} {' '.join(rest)}".rstrip())
             result = self._world.result(
-                name, after=before, still=("received", "queued", "running", "awaiting_approval")
+                name, before=before, still=("received", "queued", "running", "awaiting_approval")
             )
         _tell("agent", f"reads results/{name}.json: " + _told(result))
         seen = result["output"] + (result["error"] or {}).get("message", "")
@@ -205,8 +205,3 @@ def _result_name(flag: str) -> str:
     """Where the answer to a flag is: under its id if it has one, else under its operation."""
     first, *rest = flag.removesuffix(".flag").removesuffix(".request.json").split(".")
     return rest[0] if rest else first
-
-
-def _now() -> str:
-    """The moment before a flag is raised, as results write it."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime()) + f".{int(time.time() * 1000) % 1000:03d}Z"

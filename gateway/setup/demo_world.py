@@ -89,20 +89,30 @@ class World:
         """The agent raises a flag."""
         (self.shared / name).write_text(text)
 
-    def result(self, name: str, *, after: str = "", still: tuple[str, ...] = _OPEN) -> dict[str, Any]:
-        """The agent waits for results/NAME.json to be newer than `after` and in none of the states `still`."""
-        path = self.shared / "results" / f"{name}.json"
+    def received_at(self, name: str) -> str:
+        """When the request was received whose answer results/NAME.json is; "" while there is none."""
+        return str(self._result(name).get("received_at", ""))
+
+    def result(self, name: str, *, before: str = "", still: tuple[str, ...] = _OPEN) -> dict[str, Any]:
+        """The agent waits for results/NAME.json to be of another request than the one received at `before`.
+
+        It waits for one in none of the states `still`. The agent's own clock would not do to tell them apart: a flag
+        may be received in the very millisecond in which it was raised.
+        """
         found: dict[str, Any] = {}
 
         def there() -> bool:
-            if not path.exists():
-                return False
             found.clear()
-            found.update(json.loads(path.read_text()))
-            return found["received_at"] > after and found["state"] not in still
+            found.update(self._result(name))
+            return found.get("received_at", before) != before and found["state"] not in still
 
         self._until(there, f"the result {name}")
         return found
+
+    def _result(self, name: str) -> dict[str, Any]:
+        path = self.shared / "results" / f"{name}.json"
+        result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}
+        return result
 
     def _serve(self) -> None:
         self._ended = self._runner.run(
