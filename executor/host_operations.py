@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from executor.config import ExecutorConfig
-from executor.errors import Failed
+from executor.errors import Failed, Refused
 from executor.git.drift import Binding
 from executor.laravel.restart_plan import what_restarts
 from executor.outcome import Outcome
@@ -95,6 +95,17 @@ class HostOperations:
 def lane(operation: Operation | None, repository: str) -> str:
     """Return where a request waits: operations of the host in their own lane, all others with their repository."""
     return HOST_LANE if operation in HOST_OPERATIONS else repository
+
+
+def undone_in(request_id: str, operation: Operation | None, repository: str) -> str:
+    """Return the repository in which a request is undone. Raises Refused where it concerned the host itself."""
+    if operation not in HOST_OPERATIONS:
+        return repository
+    raise Refused(
+        "no_rescue",
+        f"the request {request_id} ({operation}) concerned the host and no repository: nothing is undone by that",
+        f"ops-gateway why {request_id} shows what it did",
+    )
 
 
 def only_reads(operation: Operation) -> bool:

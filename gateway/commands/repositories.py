@@ -22,6 +22,7 @@ from executor.git.release import release
 from executor.git.taking_back import take_back, told, ways_back
 from executor.git.undo import undo
 from executor.git.undo_push import PushedRef, ResetRemote, pushed_refs
+from executor.host_operations import undone_in
 from executor.outcome import Outcome, State
 from executor.record import requests
 from executor.record.display import visible
@@ -146,9 +147,11 @@ def _undo(work: _Work) -> int:
     request_id, force = work.options.id, work.options.force
     with wiring.record(work.settings) as store, store.reading() as reading:
         row = requests.get(reading, request_id)
+    if row is not None:  # it knows better than whoever names no repository
+        work = replace(work, name=undone_in(request_id, row.operation, row.repo))
     published = pushed_refs((row.result or {}).get("verified", {})) if row else ()
     if row and published:
-        return _undo_push(replace(work, name=row.repo), published)
+        return _undo_push(work, published)
     with _audited(work, "undo", [f"force: {force}"], request_id) as told:
         with work.repositories.held(work.name) as git:
             outcome = undo(git, request_id, force=force)

@@ -142,7 +142,7 @@ def _occasion(said: Said) -> str:
 
 
 # These look at what may hang, and change nothing: what is said or pressed next need not wait for them.
-SLOW = frozenset({"health"})
+SLOW = frozenset({"health", "queue"})
 _DO: Mapping[str, Callable[[Desk, Said], Card | None]] = {
     "status": _status,
     "pending": _pending,

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from executor.answers import decision_data
 from executor.errors import Problem, Refused
 from executor.git.undo import undo
+from executor.host_operations import undone_in
 from executor.outcome import Outcome, State
 from executor.policy.model import Ask, Operation, Refuse
 from executor.record import controls, requests
@@ -48,7 +49,7 @@ def undo_request(dispatcher: Dispatcher, request_id: str, by: str) -> Outcome:
     if row is None:
         raise Refused("unknown_request", "there is no such request", "look at /queue")
     with _audited(dispatcher, "undo", request_id, row.repo, by) as told:
-        with dispatcher.repositories.held(row.repo) as git:
+        with dispatcher.repositories.held(undone_in(request_id, row.operation, row.repo)) as git:
             outcome = undo(git, request_id, force=False)
         told += outcome.output.splitlines()
         if outcome.error is not None:

@@ -49,6 +49,17 @@ def test_a_refused_operator_command_is_audited_with_its_reason(host: ConfiguredH
     assert "operator.undo.failed" in host.cli("audit", "show").stdout
 
 
+def test_a_request_to_the_host_itself_is_not_undone_in_whichever_repository_is_the_default(
+    host: ConfiguredHost,
+) -> None:
+    with running(host):
+        host.raise_flag("health_check.h1.flag", "")
+        host.in_state("h1", "succeeded")
+        done = host.cli("undo", "h1")
+    assert done.returncode == 1
+    assert "h1 (health_check) concerned the host and no repository" in done.stderr
+
+
 def test_undo_takes_back_what_a_request_committed(host: ConfiguredHost) -> None:
     before = plain_git(host.work_tree, "rev-parse", "HEAD")
     (host.work_tree / "new.txt").write_text("new\n")

@@ -1,4 +1,4 @@
-"""/health in the chat: looked at when it is asked for, told in full, and no press waits for it."""
+"""What operators ask to be looked at in the chat: looked at then, told in full, and no press waits for it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,17 @@ from bot_api import BotApi, SwiftClock
 from notifier_scene import Scene, scene
 from scenes import PATIENT, client, until
 
+from executor.errors import Refused
 from executor.health.gateway import Said
 from executor.health.report import Report
+from executor.laravel.config import LaravelConfig, SqlSource
+from executor.outcome import State
+from executor.policy.model import Operation
+from executor.record import requests
+from executor.record.requests import NewRequest
+from gateway.telegram import operator_acts, queue_reply, replies
+from gateway.telegram.card_model import Card
+from gateway.telegram.desk import Desk
 from gateway.telegram.update_facts import facts_of
 from gateway.telegram.updates import Updates
 
@@ -71,3 +80,31 @@ def test_what_is_said_after_health_need_not_wait_for_it(
     say(world, clock, "/health", "/help", meanwhile=go_on)
 
     assert any("disk shared directory" in text for text in world.texts())
+
+
+def test_what_is_said_after_queue_need_not_wait_for_the_count(
+    world: Scene, clock: SwiftClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    go_on = threading.Event()
+
+    def hang(_desk: Desk) -> Card:
+        assert go_on.wait(PATIENCE), "what was said next waited for the count"
+        return replies.done(world.desk.place, "counted")
+
+    monkeypatch.setattr(queue_reply, "answer", hang)
+    monkeypatch.setattr(type(world.desk.settings), "laravel", LaravelConfig(("emails",), SqlSource("sqlite://")))
+    say(world, clock, "/queue", "/help", meanwhile=go_on)
+
+    assert any("counted" in text for text in world.texts())
+
+
+@pytest.mark.parametrize("operation", [Operation.RESTART_QUEUE, Operation.HEALTH_CHECK])
+def test_a_request_to_the_host_itself_is_undone_in_no_repository(world: Scene, operation: Operation) -> None:
+    dispatcher = world.desk.dispatcher
+    with dispatcher.store.transaction() as tx:
+        new = NewRequest(
+            id="h1", operation=operation, repo="", form="flag", text="", identity="h1", state=State.QUEUED
+        )
+        requests.insert_one(tx, new)
+    with pytest.raises(Refused, match="concerned the host and no repository"):
+        operator_acts.undo_request(dispatcher, "h1", "tg:11")
