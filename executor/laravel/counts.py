@@ -25,6 +25,9 @@ def count_queues(config: LaravelConfig, runner: ProcessRunner, now: datetime) ->
         counts = _counted(config, runner, now.timestamp())
     except Problem as problem:
         counts = {queue: QueueCount(queue, problem=problem.message) for queue in config.queues}
+    except (ValueError, TypeError, ArithmeticError) as error:  # what stands there is the application's, and maybe odd
+        said = f"what is written there cannot be counted ({type(error).__name__})"
+        counts = {queue: QueueCount(queue, problem=said) for queue in config.queues}
     if config.failed_url:
         counts = _with_failed(config, counts)
     missing = "the source does not tell of it"

@@ -13,8 +13,9 @@ count is unknown. (Applications can share a Redis: once anything was seen under 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from executor.errors import ConfigError, Problem, Unavailable
@@ -28,6 +29,17 @@ if TYPE_CHECKING:
 SECONDS = 3.0  # for connecting, and for each answer
 _SCANNED = 10  # calls of 1,000 keys each, when keys under other prefixes are looked for
 _PROVEN: set[RedisSource] = set()  # where this process has seen a key under the prefix
+_PAYLOAD_MOST = 1 << 20  # bytes of a job that is read for its age; whoever can push jobs decides how large they are
+# What is asked by a script, for it is to come without the rest of what it lies in: the first job, unless it is too
+# large, and the times of the first ones in the two sorted sets.
+_FIRST = """
+local job = redis.call('LINDEX', KEYS[1], 0)
+local told = {job and #job <= tonumber(ARGV[1]) and job or ''}
+for place = 2, 3 do
+    told[place] = redis.call('ZRANGE', KEYS[place], 0, 0, 'WITHSCORES')[2] or ''
+end
+return told
+"""
 _CREATED = ("pushedAt", "createdAt")  # in a job's payload: by Horizon, by Laravel 12 and newer
 
 
@@ -66,27 +78,38 @@ def _library() -> Any:
 
 
 def _count(client: Redis, key: str, queue: str, now: float) -> QueueCount:
+    sets = (f"{key}:delayed", f"{key}:reserved")
     with client.pipeline(transaction=False) as pipe:
         pipe.llen(key)
-        pipe.lindex(key, 0)
-        for kind in ("delayed", "reserved"):
-            pipe.zcard(f"{key}:{kind}")
-            pipe.zcount(f"{key}:{kind}", "-inf", now)
-            pipe.zrange(f"{key}:{kind}", 0, 0, withscores=True)
+        for each in sets:
+            pipe.zcard(each)
+            pipe.zcount(each, "-inf", now)
         pipe.exists(f"{key}:notify")
-        waiting, first, delayed, due, next_due, reserved, lost, next_lost, notify = pipe.execute()
-    ages = [now - score for _, score in (*next_due, *next_lost) if score <= now]
-    if first is not None and (created := created_at(first)) is not None:
-        ages.append(now - created)
-    oldest_known = first is None or created_at(first) is not None
+        waiting, delayed, due, reserved, lost, notify = pipe.execute()
     return QueueCount(
         queue,
         pending=waiting + due + lost,
         delayed=delayed - due,
         reserved=reserved - lost,
-        oldest_seconds=max(0.0, max(ages)) if ages and oldest_known else None,
+        oldest_seconds=_oldest(client, (key, *sets), now) if waiting + due + lost else None,
         existed=bool(waiting or delayed or reserved or notify),
     )
+
+
+def _oldest(client: Redis, keys: Sequence[str], now: float) -> float | None:
+    """Return the age of the oldest pending job; None where its payload does not tell, or no script may be run."""
+    from redis import ResponseError
+
+    try:
+        job, *times = client.eval(_FIRST, len(keys), *keys, str(_PAYLOAD_MOST))
+    except ResponseError:
+        return None
+    created = created_at(job) if job else None
+    if created is None and client.llen(keys[0]):
+        return None
+    known = [moment for moment in (created, *map(float, filter(None, times))) if moment is not None]
+    ages = [now - moment for moment in known if isfinite(moment) and moment <= now]
+    return max(ages, default=None)
 
 
 def created_at(payload: bytes) -> float | None:

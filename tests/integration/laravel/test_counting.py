@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
+import json
 import select
 import socket
+import sqlite3
 import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import psycopg
 import pytest
-from app_on_host import counted, in_postgresql, in_redis, in_sqlite, told
+from app_on_host import PREFIX, counted, in_postgresql, in_redis, in_sqlite, told
 from laravel_app import LaravelApplication, Server, laravel_app, redis_server, until
 from redis import Redis
 
 from executor.laravel import counts_redis, counts_sql
-from executor.laravel.config import ArtisanSource, LaravelConfig, SqlSource
+from executor.laravel.config import ArtisanSource, LaravelConfig, RedisSource, SqlSource
+from executor.laravel.model import QueueCount
 from executor.laravel.queue_monitor_output import ONLY_THE_SUM
 from executor.sandbox.process import ProcessRunner
 
@@ -289,3 +292,55 @@ def test_artisan_is_not_run_where_the_agent_can_write_it(app: LaravelApplication
     assert not found.known
     assert "that PHP is the agent's" in found.problem
     assert not (app.directory / "ran").exists()
+
+
+# --- what stands there is somebody else's ---------------------------------------------------------------------------
+
+
+def test_what_is_no_number_in_the_table_makes_the_count_unknown(
+    app: LaravelApplication, runner: ProcessRunner
+) -> None:
+    app.push("emails")
+    with closing(sqlite3.connect(app.directory / "storage/shop.sqlite")) as database, database:
+        database.execute("UPDATE jobs SET available_at = -9e999")
+    for count in counted(told(app), runner).values():
+        assert not count.known
+        assert "cannot be counted" in count.problem
+
+
+@pytest.mark.needs("redis")
+def test_a_job_that_is_due_since_ever_has_no_age(redis: Server, runner: ProcessRunner) -> None:
+    config = LaravelConfig(("emails",), in_redis(redis))
+    with Redis(port=redis.port) as client:
+        client.zadd("shop_database_queues:emails:delayed", {"x": "-inf"})
+    assert counted(config, runner)["emails"] == QueueCount("emails", pending=1, delayed=0, reserved=0)
+
+
+@pytest.mark.needs("redis")
+def test_a_key_of_another_kind_makes_the_count_unknown(redis: Server, runner: ProcessRunner) -> None:
+    with Redis(port=redis.port) as client:
+        client.set("shop_database_queues:emails", "x" * 100)
+    count = counted(LaravelConfig(("emails",), in_redis(redis)), runner)["emails"]
+    assert not count.known
+    assert "WRONGTYPE" in count.problem
+
+
+@pytest.mark.needs("redis")
+def test_a_job_of_any_size_is_counted_and_does_not_come_here(redis: Server, runner: ProcessRunner) -> None:
+    config, key = LaravelConfig(("emails",), in_redis(redis)), "shop_database_queues:emails"
+    with Redis(port=redis.port) as client:
+        client.rpush(key, json.dumps({"pad": "x" * (4 << 20), "createdAt": 1_800_000_000}))
+        client.zadd(f"{key}:reserved", {"y" * (4 << 20): 1_700_000_000})
+        sent = client.info("stats")["total_net_output_bytes"]
+        assert counted(config, runner)["emails"] == QueueCount("emails", pending=2, delayed=0, reserved=0)
+        assert client.info("stats")["total_net_output_bytes"] - sent < 1 << 20
+
+
+@pytest.mark.needs("redis")
+def test_an_account_that_may_run_no_script_counts_without_ages(redis: Server, runner: ProcessRunner) -> None:
+    source = RedisSource(f"redis://reader:secret@127.0.0.1:{redis.port}/0", PREFIX)
+    with Redis(port=redis.port) as client:
+        client.rpush("shop_database_queues:emails", json.dumps({"createdAt": 1_700_000_000}))
+        client.execute_command("ACL", "SETUSER", "reader", "on", ">secret", "~*", "+@read", "+@connection")
+    count = counted(LaravelConfig(("emails",), source), runner)["emails"]
+    assert (count.pending, count.oldest_seconds, count.problem) == (1, None, "")
