@@ -20,7 +20,6 @@ from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused
 from executor.facts import FactFinder
 from executor.git.reports import fallen
-from executor.health.spans import span
 from executor.host_operations import HOST_LANE, HostOperations, only_reads
 from executor.outcome import Outcome, State
 from executor.policy.decide import decide
@@ -29,6 +28,7 @@ from executor.record import queue_samples, requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store
 from executor.recording import begin, bug, end, not_begun, restored, whole
+from executor.spans import span
 
 log = logging.getLogger(__name__)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from executor.health.report import Fact, Finding, Level
-from executor.health.spans import span
+from executor.spans import span
 
 PROBE = "container"
 SETTLED_SECONDS = 600.0  # a container that restarted and then ran so long is no longer worth a warning

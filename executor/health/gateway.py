@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from executor.health.report import Finding, Level
-from executor.health.spans import span
+from executor.spans import span
 
 GATEWAY, TELEGRAM, APPROVALS = "gateway", "telegram", "approvals"
 

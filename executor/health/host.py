@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from executor.disk_space import floor
 from executor.health.report import Finding, Level
-from executor.health.spans import size
+from executor.spans import size
 
 DISK, MEMORY, CLOCK = "disk", "memory", "clock"
 

@@ -13,8 +13,8 @@ from executor.git.repository import Deadlines
 from executor.git.transfer import ls_remote
 from executor.health.report import Finding, Level
 from executor.health.run import Probe
-from executor.health.spans import span
 from executor.repositories import Repositories
+from executor.spans import span
 
 PROBE = "remote"
 DEADLINE_SECONDS = 10.0  # for git; the probe as a whole gets a little longer

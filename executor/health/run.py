@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 
 from executor.errors import Problem
 from executor.health.report import Finding, Level
-from executor.health.spans import span
+from executor.spans import span
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from executor.health.report import Finding, Level
-from executor.health.spans import span
 from executor.laravel.model import Worker
+from executor.spans import span
 
 PROBE = "workers"
 _NOT_THEMSELVES = frozenset({"horizon", "horizon:supervisor"})  # they start workers, and run no job

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from executor.laravel.model import QueueCount, RestartProof, Worker
+from executor.spans import span
 
 _SAME_START = 3.0  # s within which two looks see one start: a container's is told in whole seconds
 
@@ -96,7 +97,7 @@ def _came(found: Change) -> Iterator[str]:
 
 def _did_not(found: Change, after: Observation) -> Iterator[str]:
     if found.stayed:
-        old = _age(after.at - min(worker.started_at for worker in found.stayed))
+        old = span(after.at - min(worker.started_at for worker in found.stayed))
         who = f"{_workers(len(found.stayed))} from before still there ({_pids(found.stayed)}, up to {old} old)"
         yield f"{who}: {_why_stayed(found.stayed)}"
     if found.gone and not found.new:
@@ -133,9 +134,3 @@ def _workers(count: int) -> str:
 def _pids(workers: tuple[Worker, ...]) -> str:
     shown = ", ".join(str(worker.pid) for worker in workers[:5])
     return f"pid {shown}" + (f" and {len(workers) - 5} more" if len(workers) > 5 else "")
-
-
-def _age(seconds: float) -> str:
-    if seconds < 120:
-        return f"{max(0, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 7200 else f"{round(seconds / 3600)} h"

@@ -9,10 +9,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from executor.health.spans import span
 from executor.record.display import visible
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
+from executor.spans import span
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.charts.drawing import png
@@ -85,7 +85,7 @@ def _table(found: QueueReport) -> Iterator[str]:
     yield f"{'QUEUE':<{width}}" + "".join(f"{title:>10}" for title in _TITLES)
     for count in found.sample.counts:
         cells = [getattr(count, name) for name in _NUMBERS]
-        shown = [_cell(name, cell, known=count.known) for name, cell in zip(_NUMBERS, cells, strict=True)]
+        shown = [_cell(name, cell, none=count.pending == 0) for name, cell in zip(_NUMBERS, cells, strict=True)]
         yield f"{visible(count.queue):<{width}}" + "".join(f"{cell:>10}" for cell in shown)
         since = found.congested_since.get(count.queue)
         if since is not None:
@@ -97,9 +97,10 @@ def _table(found: QueueReport) -> Iterator[str]:
     yield f"{'limit':<{width}}{found.max_pending:>10}{span(found.max_age_seconds):>10}"
 
 
-def _cell(name: str, value: float | None, *, known: bool) -> str:
+def _cell(name: str, value: float | None, *, none: bool) -> str:
+    """Return a number; `?` is not known, and `-` an age where `none` is pending that could have one."""
     if value is None:
-        return "-" if known and name == "oldest_seconds" else "?"
+        return "-" if none and name == "oldest_seconds" else "?"
     return span(value) if name == "oldest_seconds" else f"{value:.0f}"
 
 

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 
 from executor.git.lexer import quote
 from executor.record.display import visible
+from executor.spans import span
 
 WIDTH = 80
 _LABEL = 10  # columns for a paragraph's label
@@ -44,12 +45,4 @@ def age(moment: datetime | None, now: datetime | None = None) -> str:
     if moment is None:
         return "never"
     seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
-    amount = abs(seconds)
-    for unit, size in (("d", 86_400), ("h", 3_600), ("min", 60)):
-        if amount >= 2 * size:
-            return _told(f"{amount / size:.0f} {unit}", seconds)
-    return _told(f"{amount:.0f} s", seconds)
-
-
-def _told(amount: str, seconds: float) -> str:
-    return f"{amount} ago" if seconds >= 0 else f"in {amount}"
+    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"

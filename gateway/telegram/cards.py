@@ -14,6 +14,7 @@ from executor.policy.model import Operation, RiskClass
 from executor.record.approvals import Approval, ApprovalState
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
+from executor.spans import span
 from gateway.telegram import endings, words
 from gateway.telegram.approval_card import Asked, approval_card
 from gateway.telegram.card_model import Action, Button, Card, Keyboard, Place, card_of
@@ -141,7 +142,7 @@ def _request_line(place: Place, request: RequestRow) -> Markup:
     told = [say("Request {}", place.pen.value(request.id, words.NAME_UNITS))]
     if request.started_at and request.finished_at:
         seconds = words.seconds_between(request.started_at, request.finished_at)
-        told += [say("took {}", place.pen.text(words.span(seconds)))] if seconds >= 1 else []
+        told += [say("took {}", place.pen.text(span(seconds)))] if seconds >= 1 else []
     if request.finished_at and (request.started_at or request.state not in _DATED):
         told.append(place.pen.text(words.moment(place, request.finished_at)))
     return join(told, " · ")
@@ -157,7 +158,7 @@ def _buttons(story: Story) -> Keyboard:
 
 def reminder(place: Place, asked: Asked, seconds_left: float) -> Card:
     """Return what is sent, as a reply to the card, when a request is about to expire unanswered."""
-    left = place.pen.text(words.span(seconds_left))
+    left = place.pen.text(span(seconds_left))
     mark = words.RISK_MARK[asked.approval.risk]
     first = say(f"⏰ {mark} <b>{{}} left</b> for {{}}", left, words.title(place, asked.request, asked.argv))
     needed = asked.approval.quorum - len(asked.approvers)

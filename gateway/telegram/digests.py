@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from executor.outcome import State
 from executor.record.requests import RequestRow
+from executor.spans import span
 from gateway.telegram import words
 from gateway.telegram.card_model import Action, Button, Card, Keyboard, Place, card_of
 from gateway.telegram.html import EMPTY, Markup, cut, join, say
@@ -62,7 +63,7 @@ def while_away(place: Place, away_seconds: float, requests: Sequence[RequestRow]
     waits follow by themselves; the buttons show them at the end of the chat.
     """
     number = max(total or 0, len(requests))
-    away = place.pen.text(words.span(away_seconds))
+    away = place.pen.text(span(away_seconds))
     counts = place.pen.text(", ".join(_counts(requests)) or "nothing happened")
     first = say("📶 <b>Catching up</b> with the last {}: {}", away, place.pen.text(words.count(number, "request")))
     second = say("{} · {}", words.where(place, ""), counts)

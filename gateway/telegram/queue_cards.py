@@ -13,6 +13,7 @@ from typing import Any
 from executor.outcome import State
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
+from executor.spans import span
 from gateway.schedule.queue_state import Hold, Kind, RestartState
 from gateway.telegram import words
 from gateway.telegram.card_model import Card, Place, card_of
@@ -179,7 +180,7 @@ def _outage(place: Place, events: Sequence[Event]) -> Card:
             unknown[queue] = str(event.data.get("problem", ""))
     shown = unknown or named
     what = join((place.pen.value(queue, words.NAME_UNITS) for queue in shown), ", ")
-    lasted = words.span(words.seconds_between(events[0].at, events[-1].at))
+    lasted = span(words.seconds_between(events[0].at, events[-1].at))
     if not unknown:
         second = say("{} · {}", words.where(place, ""), place.pen.text(f"nothing was known for {lasted}"))
         return card_of([Block((words.heading("✅", "Counted again", what, second),))])
@@ -237,7 +238,7 @@ def _came_to_nothing(data: Mapping[str, Any]) -> str:
 def _how_it_ended(data: Mapping[str, Any]) -> str:
     restarts = int(data.get("restarts", 0))
     by = f"after {words.count(restarts, 'restart')}" if restarts else "by itself"
-    return f"{by}, within {words.span(float(data['seconds']))}; at worst {data['worst']} pending"
+    return f"{by}, within {span(float(data['seconds']))}; at worst {data['worst']} pending"
 
 
 def _load(event: Event, limits: Mapping[str, Any]) -> str:
@@ -246,14 +247,14 @@ def _load(event: Event, limits: Mapping[str, Any]) -> str:
     oldest = event.data.get("oldest_seconds")
     if oldest is None:
         return told
-    return f"{told}, oldest {words.span(oldest)} (limit {words.span(float(limits['max_age_seconds']))})"
+    return f"{told}, oldest {span(oldest)} (limit {span(float(limits['max_age_seconds']))})"
 
 
 def _now(data: Mapping[str, Any]) -> str:
     oldest = data.get("oldest_seconds")
     if "pending" not in data:
         return "the count is not known"
-    return f"{data['pending']} pending" + (f", the oldest for {words.span(oldest)}" if oldest is not None else "")
+    return f"{data['pending']} pending" + (f", the oldest for {span(oldest)}" if oldest is not None else "")
 
 
 def _effect(row: RequestRow) -> bool:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 
 from executor.errors import Problem
 from executor.laravel.model import QueueCount
+from executor.spans import span
 from gateway.charts.drawing import png
 from gateway.schedule.queue_count import counter
 from gateway.schedule.queue_report import QueueReport, last_day, report
@@ -63,7 +64,7 @@ def _lines(place: Place, found: QueueReport, count: QueueCount) -> Iterator[Mark
         yield say("❓ {}: not known, {}", name, pen.prose(count.problem or "for a reason that is not known", _UNITS))
         return
     since = found.congested_since.get(count.queue)
-    oldest = f", the oldest for {words.span(count.oldest_seconds)}" if count.oldest_seconds is not None else ""
+    oldest = f", the oldest for {span(count.oldest_seconds)}" if count.oldest_seconds is not None else ""
     yield say(f"{'🚦' if since else '•'} {{}}: {{}}", name, pen.text(f"{count.pending} pending{oldest}"))
     parts = ((count.delayed, "delayed"), (count.reserved, "being worked on"), (count.failed, "failed"))
     more = ", ".join(f"{number} {word}" for number, word in parts if number is not None)
@@ -78,7 +79,7 @@ def _lines(place: Place, found: QueueReport, count: QueueCount) -> Iterator[Mark
 
 def _around(place: Place, found: QueueReport) -> Iterator[Markup]:
     pen = place.pen
-    age = words.span(found.max_age_seconds)
+    age = span(found.max_age_seconds)
     yield say("Limits: {}", pen.text(f"{found.max_pending} pending, {age} old"))
     if found.open_now:
         yield say("Business hours now")

@@ -11,6 +11,7 @@ from typing import Any
 from executor.errors import Problem
 from executor.record.audit import Event
 from executor.record.exports import text_line
+from executor.spans import span
 from gateway.telegram import words
 from gateway.telegram.approval_card import Asked
 from gateway.telegram.card_model import Attachment, Card, Place, card_of
@@ -92,7 +93,7 @@ def _waiting_line(place: Place, asked: Asked, now: datetime) -> Markup:
     left = (datetime.fromisoformat(asked.approval.expires_at) - now).total_seconds()
     mark = words.RISK_MARK[asked.approval.risk]
     title = words.title(place, asked.request, asked.argv)
-    time_left = place.pen.text(f"{words.span(left)} left" if left > 0 else "expires now")
+    time_left = place.pen.text(f"{span(left)} left" if left > 0 else "expires now")
     votes = say(" · {} of {} said yes", len(asked.approvers), asked.approval.quorum) if asked.approvers else EMPTY
     name = place.pen.value(asked.request.id, words.NAME_UNITS)
     return join((say(f"{mark} {{}} · {{}} · {{}}", title, name, time_left), votes), "")
@@ -140,7 +141,7 @@ def unknown_request(place: Place, name: str) -> Card:
 
 def too_old(place: Place, command: str, age_seconds: float) -> Card:
     """Return the answer to a command that was sent long ago and arrives only now (A29)."""
-    what, age = place.pen.value(f"/{command}", words.NAME_UNITS), place.pen.text(words.span(age_seconds))
+    what, age = place.pen.value(f"/{command}", words.NAME_UNITS), place.pen.text(span(age_seconds))
     said = say("{} was sent {} ago, too old to be done now {}. Send it again.", what, age, words.where(place, ""))
     return card_of([Block((said,))])
 

@@ -9,6 +9,7 @@ from executor.outcome import State
 from executor.policy.model import RiskClass
 from executor.record.approvals import Approval
 from executor.record.requests import RequestRow
+from executor.spans import span
 from gateway.telegram.card_model import Place
 from gateway.telegram.html import EMPTY, Markup, join, say
 
@@ -102,14 +103,6 @@ def moment(place: Place, at: str) -> str:
     """Given a stored time, return it for people: "30 Nov 17:34 UTC"."""
     then = datetime.fromisoformat(at).astimezone(place.zone)
     return f"{then.day} {then:%b %H:%M %Z}"
-
-
-def span(seconds: float) -> str:
-    """Return a length of time in one unit, rounded: "45 s", "10 min", "3 h", "2 days"."""
-    for unit, size in (("days", 86_400), ("h", 3_600), ("min", 60)):
-        if seconds >= 2 * size or (size < 86_400 and seconds == size):
-            return f"{seconds / size:.0f} {unit}"
-    return f"{max(seconds, 0):.0f} s"
 
 
 def seconds_between(start: str, end: str) -> float:

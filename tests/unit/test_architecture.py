@@ -50,7 +50,7 @@ PURE = [
     "executor/health/gateway.py",
     "executor/health/host.py",
     "executor/health/report.py",
-    "executor/health/spans.py",
+    "executor/spans.py",
     "executor/health/workers.py",
     "gateway/charts/series.py",
     "gateway/charts/terminal.py",

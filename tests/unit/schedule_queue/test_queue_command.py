@@ -58,6 +58,11 @@ def test_the_numbers_stand_beside_their_limits_and_what_is_not_known_is_no_numbe
     ]
 
 
+def test_an_age_that_is_not_told_is_not_shown_as_that_of_no_job() -> None:
+    line = text(replace(REPORT, sample=QueueSample(NOW, (QueueCount("emails", 60, 0, 0),))))[2]
+    assert line.split() == ["emails", "60", "?", "0", "0", "?"]
+
+
 def test_outside_business_hours_it_says_when_they_begin() -> None:
     closed = replace(REPORT, open_now=False, opens_at=NOW + timedelta(hours=20))
 

@@ -7,9 +7,9 @@ _SIZES = (("TB", 1000**4), ("GB", 1000**3), ("MB", 1000**2), ("kB", 1000))
 
 
 def span(seconds: float) -> str:
-    """Return a length of time in one unit: "45 s", "10 min", "3 h", "2 days"."""
+    """Return a length of time in one unit, rounded: "45 s", "1 min", "90 s", "3 h", "2 days"."""
     for unit, size in _SPANS:
-        if seconds >= 2 * size:
+        if seconds >= 2 * size or (size < 86_400 and seconds == size):
             return f"{seconds / size:.0f} {unit}"
     return f"{max(seconds, 0):.0f} s"
 
