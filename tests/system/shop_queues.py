@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from served_host import ServedHost
-
-# The application belongs to the tests of executor/laravel; it is the same one here.
-sys.path.append(str(Path(__file__).parents[1] / "integration/laravel"))
-
 from laravel_app import LaravelApplication, Server, laravel_app, postgresql_server, redis_server
+from served_host import ServedHost
 
 PATIENCE = 120.0  # s for what PHP, Redis and a busy machine do; nothing is asserted about time
 QUICK = {
