@@ -14,7 +14,6 @@ ARROWS: dict[State, frozenset[State]] = {
             State.AWAITING_APPROVAL,
             State.REFUSED,
             State.FAILED,
-            State.EXPIRED,
             State.WITHDRAWN,
         }
     ),
@@ -25,7 +24,6 @@ ARROWS: dict[State, frozenset[State]] = {
             State.EXPIRED,
             State.UNDELIVERABLE,
             State.WITHDRAWN,
-            State.REFUSED,  # what was asked about is no longer possible
         }
     ),
     State.QUEUED: frozenset(
@@ -44,7 +42,6 @@ ARROWS: dict[State, frozenset[State]] = {
             State.TIMED_OUT,
             State.INTERRUPTED,
             State.REFUSED,  # the action itself refused before it changed anything
-            State.AWAITING_APPROVAL,  # what was approved turned out to have changed, before anything was run
             State.QUEUED,  # after a crash: what only reads is run again
         }
     ),

@@ -203,10 +203,10 @@ def test_a_yes_to_a_request_that_went_another_way_approves_nothing(
 ) -> None:
     approval = ask()
     with store.transaction() as tx:
-        transition(tx, "a", State.AWAITING_APPROVAL, State.REFUSED)
+        transition(tx, "a", State.AWAITING_APPROVAL, State.UNDELIVERABLE)
 
     assert _vote(store, approval, "telegram:1", YES).kind is VoteKind.SUPERSEDED
-    assert _state(store) is State.REFUSED
+    assert _state(store) is State.UNDELIVERABLE
 
 
 def test_a28_a_pending_question_is_still_there_after_a_restart(
