@@ -64,8 +64,8 @@ def _look(config: LaravelConfig, runner: ProcessRunner, *, begin: bool = False) 
         return found
     try:
         told = ask_app(config.app, runner)
-    except Refused:
-        raise
+    except Refused as refused:
+        raise _without_place(refused) from refused
     except Problem:
         return found  # the command itself will tell what is wrong with the application
     if begin and config.restart_by is RestartBy.ARTISAN and told.cache in PRIVATE_CACHES:
@@ -76,6 +76,12 @@ def _look(config: LaravelConfig, runner: ProcessRunner, *, begin: bool = False) 
             "GATEWAY_QUEUE_RESTART be systemctl:UNIT or supervisorctl:GROUP",
         )
     return replace(found, asked=told.read, signal=told.signal)
+
+
+def _without_place(refused: Refused) -> Refused:
+    """Say why PHP is not run without naming places of this host, for the agent reads it; the doctor names them."""
+    message = "that PHP is the agent's, or could be, so it is not run: `ops-gateway doctor` says where"
+    return Refused(refused.code, message, refused.hint)
 
 
 def _run(config: LaravelConfig, runner: ProcessRunner, stop: threading.Event) -> Completed:

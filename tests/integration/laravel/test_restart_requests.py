@@ -89,6 +89,7 @@ def test_what_would_reach_nobody_or_is_not_safe_is_refused_with_the_way_out(
     with executor(tmp_path, config) as dispatcher:
         result = answered(tmp_path, dispatcher)
     assert (result["state"], result["error"]["code"]) == ("refused", code)
+    assert str(tmp_path) not in json.dumps(result)
     assert "GATEWAY_QUEUE_RESTART" in result["error"]["hint"] or "systemctl:UNIT" in result["error"]["hint"]
 
 
