@@ -188,6 +188,9 @@ class Host:
         """Begin to tell and to ask operators, where a chat is configured; nothing else waits for it (A05, A06)."""
         if not self._settings.telegram_bot_token.get_secret_value():
             return
+        from gateway.telegram import libraries
+
+        libraries.load()
         from gateway.telegram.service import ChatService  # brings an HTTP client along: only for those who chat
 
         self._chat = ChatService(
