@@ -32,7 +32,6 @@ from executor.spans import span
 
 log = logging.getLogger(__name__)
 
-AGENT_FORMS = frozenset({"flag", "typed"})  # of requests that came through the shared directory
 _AT_ONCE = 1000  # requests that are looked at for equal ones
 
 
@@ -100,7 +99,7 @@ class HostLane:
     def _require_rest(self, row: RequestRow, request: Request) -> None:
         """Refuse the agent a restart of workers that were restarted a moment ago."""
         laravel = self._config.laravel
-        if laravel is None or request.operation is not Operation.RESTART_QUEUE or row.form not in AGENT_FORMS:
+        if laravel is None or request.operation is not Operation.RESTART_QUEUE or not row.form.of_the_agent:
             return
         pause = timedelta(seconds=laravel.agent_pause_seconds)
         with self._store.reading() as view:

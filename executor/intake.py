@@ -10,6 +10,7 @@ import logging
 import secrets
 import time
 from collections.abc import Callable, Iterable, Iterator, Set
+from dataclasses import replace
 from itertools import islice
 
 from executor.answers import Answers, decision_data
@@ -27,6 +28,7 @@ from executor.protocol.names import FlagName, parse_name
 from executor.protocol.shared_dir import LEFTOVER_LIMIT, SharedDir
 from executor.protocol.sightings import Sighting, may_still_grow, settled
 from executor.record import requests
+from executor.record.forms import Form
 from executor.record.requests import NewRequest, RequestRow
 from executor.record.store import Store
 from executor.repositories import Repositories
@@ -192,7 +194,7 @@ class Intake:
             id=arrival.request_id or _fresh_id(),
             operation=arrival.operation,
             repo=self._lane(arrival),
-            form="typed" if arrival.typed else "flag",
+            form=Form.TYPED if arrival.typed else Form.FLAG,
             text=arrival.text,
             identity=claim.identity,
             state=_first_state(decision, dry_run=arrival.dry_run),
@@ -256,18 +258,11 @@ def _reused(request: NewRequest) -> NewRequest:
         "message": f"the request id {request.id} belongs to an earlier request with other content",
         "hint": "use a new id for each request; the earlier one's result is unchanged",
     }
-    return NewRequest(
+    return replace(
+        request,
         id=_fresh_id(),
-        operation=request.operation,
-        repo=request.repo,
-        form=request.form,
-        text=request.text,
-        identity=request.identity,
         state=State.REFUSED,
         generated=True,
-        reason=request.reason,
-        risk=request.risk,
-        argv=request.argv,
         decision={"answer": "refuse", "reasons": [error["message"]], "code": error["code"], "hint": error["hint"]},
         result={"error": error},
     )

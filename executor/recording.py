@@ -9,6 +9,7 @@ from executor.git.reports import fallen
 from executor.outcome import Outcome, State
 from executor.policy.model import Request
 from executor.record import requests
+from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from executor.record.store import Transaction
 from executor.record.transitions import transition
@@ -18,7 +19,7 @@ _STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended becau
 
 def restored(row: RequestRow) -> Request:
     """Return what a recorded request asks for. Raises Refused where that cannot be read any more."""
-    operation = None if row.form == "typed" else row.operation
+    operation = None if row.form is Form.TYPED else row.operation
     arrival = restore_arrival(operation, row.repo, row.id, row.text)
     if arrival.request is None:  # an upgrade may read differently what was recorded before
         raise arrival.refusal or Refused("unreadable", "the request cannot be read any more")

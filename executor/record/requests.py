@@ -13,6 +13,7 @@ from sqlalchemy import BindParameter, Row, Select, bindparam, func, insert, or_,
 from executor.outcome import OPEN_STATES, State
 from executor.policy.model import Operation, RiskClass
 from executor.record.columns import decoded, encoded
+from executor.record.forms import Form
 from executor.record.lifecycle import check_first
 from executor.record.schema import canonical_json, requests
 from executor.record.store import Reading, Transaction
@@ -30,7 +31,7 @@ class NewRequest:
     id: str
     operation: Operation | None  # None: a typed request that could not be read
     repo: str
-    form: str  # "flag" or "typed"
+    form: Form
     text: str
     identity: str
     state: State
@@ -62,7 +63,7 @@ class RequestRow:
     id: str
     operation: Operation | None
     repo: str
-    form: str
+    form: Form
     text: str
     content_hash: str
     identity: str
@@ -292,6 +293,7 @@ def _stored(tx: Transaction, row: RequestRow) -> dict[str, object]:
 def _read(row: Row[Any]) -> RequestRow:
     values = decoded(row._asdict())
     values["operation"] = Operation(values["operation"]) if values["operation"] else None
+    values["form"] = Form(values["form"])
     values["state"] = State(values["state"])
     values["risk"] = RiskClass(values["risk"]) if values["risk"] else None
     return RequestRow(**values)

@@ -9,12 +9,12 @@ from sqlalchemy import func, select
 
 from executor.outcome import State
 from executor.record import approvals
+from executor.record.forms import Form
 from executor.record.schema import requests, timestamp
 from executor.record.store import Reading, Transaction
 from executor.record.transitions import transition
 
 NOT_BEGUN = frozenset({State.RECEIVED, State.QUEUED})
-_AGENTS_FORMS = frozenset({"flag", "typed"})  # of what the agent raised; what others asked for has another form
 _LOOKUP = 500  # ids in one query; SQLite takes at least 999 values
 
 
@@ -45,7 +45,7 @@ def agent_may_withdraw(tx: Reading, ids: Sequence[str]) -> dict[str, bool]:
         these = requests.c.id.in_(ids[start : start + _LOOKUP])
         query = select(requests.c.id, requests.c.form, requests.c.state).where(requests.c.host == tx.host, these)
         for request_id, form, state in tx.connection.execute(query):
-            found[request_id] = form in _AGENTS_FORMS and State(state) in NOT_BEGUN | {State.AWAITING_APPROVAL}
+            found[request_id] = Form(form).of_the_agent and State(state) in NOT_BEGUN | {State.AWAITING_APPROVAL}
     return found
 
 

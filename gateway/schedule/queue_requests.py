@@ -10,12 +10,12 @@ from executor.answers import decision_data
 from executor.outcome import State
 from executor.policy.model import Ask, Operation, Run
 from executor.record import approvals, requests
+from executor.record.forms import Form
 from executor.record.requests import NewRequest, RequestRow
 from executor.record.store import Reading, Transaction
 from executor.record.withdrawal import withdraw
 from gateway.schedule.queue_state import LastRestart, RestartState
 
-FORM = "monitor"  # of a request that the queue monitor raised
 BY = "the queue monitor"
 
 
@@ -30,7 +30,7 @@ def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, l
         id=f"monitor-{digest[:8]}",
         operation=Operation.RESTART_QUEUE,
         repo=lane,
-        form=FORM,
+        form=Form.MONITOR,
         text=queues[0] if len(queues) == 1 else "",
         identity=f"monitor:{digest[:32]}",
         state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from executor.record.approvals import Approval
 from executor.record.display import visible
+from executor.record.forms import Form
 from executor.record.lookalikes import suspicions
 from executor.record.requests import RequestRow
 from gateway.telegram import words
@@ -19,8 +20,6 @@ from gateway.telegram.findings import bound, consequences, full_lines
 from gateway.telegram.html import Markup, join, say
 from gateway.telegram.text_budget import Block, Fitted, fit
 
-_OPERATOR_FORM = "operator"  # of a request that an operator made from the chat, not an agent by a flag
-_MONITOR_FORM = "monitor"  # of one that the queue monitor raised
 _PATHS = (6, 3, 1)  # paths named of one risk: as many as there is room for
 
 
@@ -118,7 +117,7 @@ def _story(asked: Asked) -> Iterator[str]:
     yield from asked.argv
     yield f"class: {asked.approval.risk}"
     yield from (f"asked because: {reason}" for reason in asked.approval.reasons)
-    who = "it was" if asked.request.form == _MONITOR_FORM else "the agent says:"
+    who = "the agent says:" if asked.request.form.of_the_agent else "it was"
     yield f"{who} {asked.request.reason or '(nothing)'}"
     yield ""
 
@@ -202,10 +201,10 @@ def _warnings(place: Place, argv: Sequence[str], approval: Approval, *, masked: 
 def _agents_words(place: Place, request: RequestRow) -> Iterator[Block]:
     if not request.reason:
         return
-    if request.form == _OPERATOR_FORM:
+    if request.form is Form.OPERATOR:
         yield Block((say("An operator started this: {}", place.pen.prose(request.reason)),))
         return
-    if request.form == _MONITOR_FORM:
+    if request.form is Form.MONITOR:
         yield Block((place.pen.prose(f"{request.reason[:1].upper()}{request.reason[1:]}"),))
         return
     title = say("<b>The agent says</b> (its words, nobody checked them)")

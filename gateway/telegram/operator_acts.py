@@ -18,12 +18,11 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Ask, Operation, Refuse
 from executor.record import controls, requests
 from executor.record.controls import Freeze
+from executor.record.forms import Form
 from executor.record.requests import Arrival, NewRequest
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
-
-FORM = "operator"  # of a request that no flag was raised for
 
 
 def freeze(dispatcher: Dispatcher, reason: str, by: str) -> Freeze:
@@ -73,7 +72,7 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
         id=f"operator-{hashlib.sha256(occasion.encode()).hexdigest()[:8]}",
         operation=operation,
         repo=name,
-        form=FORM,
+        form=Form.OPERATOR,
         text="",
         identity=f"operator:{occasion}",
         state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,

@@ -12,11 +12,11 @@ from executor.record import audit, queue_samples, requests
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
 from executor.record.store import Reading
-from gateway.schedule.queue_requests import FORM
 from gateway.schedule.queue_state import Kind
 from gateway.telegram import queue_cards
 from gateway.telegram.card_model import Card, Place
 from gateway.telegram.queue_cards import QueueStory
+from gateway.telegram.stories import is_told_in_a_story
 
 _PREFIX = "queue."  # of the kinds of events
 _CRIES = frozenset({Kind.STILL, Kind.RESTART_TROUBLE})
@@ -39,7 +39,7 @@ def card_of_story(view: Reading, place: Place, subject: str) -> Card | None:
 def stories_in(view: Reading, events: Iterable[Event], rows: Iterable[RequestRow]) -> tuple[str, ...]:
     """Return the stories whose messages must follow a stretch of the audit log with these requests in it."""
     found = [event.request_id for event in events if event.kind.startswith(_PREFIX)]
-    raised = {row.id for row in rows if row.form == FORM}
+    raised = {row.id for row in rows if is_told_in_a_story(row)}
     if raised:
         queues = queue_samples.remembered(view).get("state", {}).get("queues", {}).values()
         # only what names this very restart: an old story, whose message is forgotten, would be sent anew

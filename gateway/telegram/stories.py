@@ -9,12 +9,11 @@ from executor.outcome import State
 from executor.record import approvals, audit, requests
 from executor.record.approvals import Approval, Verdict
 from executor.record.audit import Event
+from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from executor.record.store import Reading
-from gateway.schedule.queue_requests import FORM as MONITOR
 from gateway.telegram.approval_card import Asked
 from gateway.telegram.cards import Story
-from gateway.telegram.operator_acts import FORM
 
 # Ends of which operators hear at once, even where they were not asked before.
 _NOTEWORTHY = frozenset({State.REFUSED, State.FAILED, State.TIMED_OUT, State.INTERRUPTED, State.UNDELIVERABLE})
@@ -47,12 +46,12 @@ def has_card(row: RequestRow) -> bool:
     """
     asked = row.digest is not None or (row.decision.get("answer") == "ask" and not row.dry_run)
     noteworthy = row.state in _NOTEWORTHY and not row.dry_run
-    return asked or row.form == FORM or (noteworthy and not is_told_in_a_story(row))
+    return asked or row.form is Form.OPERATOR or (noteworthy and not is_told_in_a_story(row))
 
 
 def is_told_in_a_story(row: RequestRow) -> bool:
     """Return whether a request is a part of what is told of a queue."""
-    return row.form == MONITOR
+    return row.form is Form.MONITOR
 
 
 def _approvers(events: Iterable[Event], approval: Approval | None) -> tuple[str, ...]:

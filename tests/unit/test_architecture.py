@@ -30,6 +30,7 @@ PURE = [
     "executor/sandbox/output.py",
     "executor/sandbox/seccomp.py",
     "executor/sandbox/landlock.py",
+    "executor/record/forms.py",
     "executor/record/lifecycle.py",
     "executor/record/secret_forms.py",
     "executor/record/lookalikes.py",

@@ -18,6 +18,7 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Operation, Policy, QueueParams, Request
 from executor.record import approvals, requests
 from executor.record.approvals import Verdict
+from executor.record.forms import Form
 from executor.record.requests import NewRequest, RequestRow
 
 RESTART = Operation.RESTART_QUEUE
@@ -88,7 +89,7 @@ def test_the_agent_gets_no_restart_right_after_another_and_a_yes_of_an_operator_
             assert (done.state, (done.result or {})["error"]["code"]) == (State.REFUSED, "restarted_lately")
         with dispatcher.store.transaction() as tx:
             new = {"operation": RESTART, "repo": HOST_LANE, "text": "", "generated": True, "state": State.QUEUED}
-            requests.insert_one(tx, NewRequest(id="m1", form="monitor", identity="monitor:1", argv=("x",), **new))
+            requests.insert_one(tx, NewRequest(id="m1", form=Form.MONITOR, identity="monitor:1", argv=("x",), **new))
         assert dispatcher.run_next(HOST_LANE)
         assert row(dispatcher, "m1").state is State.SUCCEEDED
     with executor(tmp_path, Policy(approve=frozenset({RESTART}))) as dispatcher:

@@ -15,6 +15,7 @@ from executor.outcome import Outcome, State
 from executor.policy.model import Operation, Request
 from executor.record import audit, queue_samples, requests
 from executor.record.audit import Event
+from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from gateway.schedule.queue_monitor import QueueMonitor
 from gateway.settings_model import Settings
@@ -61,7 +62,7 @@ class MonitoredHost:
     def raised(self) -> list[RequestRow]:
         """The requests that it raised."""
         with self.executor.store.reading() as view:
-            return [row for row in requests.recent(view, 100) if row.form == "monitor"]
+            return [row for row in requests.recent(view, 100) if row.form is Form.MONITOR]
 
     def samples(self) -> list[QueueSample]:
         with self.executor.store.reading() as view:

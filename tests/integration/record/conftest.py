@@ -11,6 +11,7 @@ import pytest
 
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
+from executor.record.forms import Form
 from executor.record.requests import NewRequest
 from executor.record.store import Store
 
@@ -67,7 +68,7 @@ def new() -> Callable[..., NewRequest]:
             "id": request_id,
             "operation": Operation.GIT_STATUS,
             "repo": "main",
-            "form": "flag",
+            "form": Form.FLAG,
             "text": "",
             "identity": f"1:2:3:4:{request_id}",
             "state": State.QUEUED,

@@ -15,6 +15,7 @@ from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record import requests
 from executor.record.audit import events_of, last_events, verify
+from executor.record.forms import Form
 from executor.record.lifecycle import IllegalArrow
 from executor.record.requests import Arrival, NewRequest
 from executor.record.store import Store
@@ -28,7 +29,7 @@ def test_a_request_is_read_back_as_it_was_given(store: Store, new: New) -> None:
     given = new(
         "a",
         operation=Operation.GIT_CMD,
-        form="typed",
+        form=Form.TYPED,
         text='{"operation":"git_cmd"}\n é',
         reason="wéil\u202e",
         dry_run=True,
@@ -97,7 +98,7 @@ def test_content_is_the_operation_the_repository_and_the_form_too(new: New) -> N
         new("a"),
         new("a", operation=Operation.GIT_CHECK),
         new("a", repo="x"),
-        new("a", form="typed"),
+        new("a", form=Form.TYPED),
         new("a", text=" "),
     ]
 

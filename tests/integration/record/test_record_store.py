@@ -226,6 +226,7 @@ _WORKER = """
 import sys
 from executor.outcome import State
 from executor.policy.model import Operation
+from executor.record.forms import Form
 from executor.record.requests import NewRequest, insert_many, next_due
 from executor.record.store import Store
 from executor.record.transitions import transition
@@ -235,7 +236,7 @@ while True:
     step += 1
     with store.transaction() as tx:
         insert_many(tx, [
-            NewRequest(id=f"{sys.argv[2]}-{step}-{n}", operation=Operation.GIT_STATUS, repo="main", form="flag",
+            NewRequest(id=f"{sys.argv[2]}-{step}-{n}", operation=Operation.GIT_STATUS, repo="main", form=Form.FLAG,
                        text="", identity=f"{sys.argv[2]}-{step}-{n}", state=State.QUEUED)
             for n in range(3)
         ])

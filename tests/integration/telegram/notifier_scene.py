@@ -17,6 +17,7 @@ from executor.policy.model import Operation, RiskClass
 from executor.record import approvals, cards, requests
 from executor.record.approvals import Verdict
 from executor.record.audit import head
+from executor.record.forms import Form
 from executor.record.requests import NewRequest
 from executor.record.schema import timestamp
 from executor.record.store import Transaction
@@ -102,7 +103,7 @@ class Scene:
             id=name,
             operation=Operation.GIT_CMD,
             repo="shop",
-            form="flag",
+            form=Form.FLAG,
             text=f"git tag {name}",
             identity=f"flag {name}",
             state=state,

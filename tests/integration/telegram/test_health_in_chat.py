@@ -19,6 +19,7 @@ from executor.laravel.config import LaravelConfig, SqlSource
 from executor.outcome import State
 from executor.policy.model import Operation
 from executor.record import requests
+from executor.record.forms import Form
 from executor.record.requests import NewRequest
 from gateway.telegram import operator_acts, queue_reply, replies
 from gateway.telegram.card_model import Card
@@ -103,7 +104,7 @@ def test_a_request_to_the_host_itself_is_undone_in_no_repository(world: Scene, o
     dispatcher = world.desk.dispatcher
     with dispatcher.store.transaction() as tx:
         new = NewRequest(
-            id="h1", operation=operation, repo="", form="flag", text="", identity="h1", state=State.QUEUED
+            id="h1", operation=operation, repo="", form=Form.FLAG, text="", identity="h1", state=State.QUEUED
         )
         requests.insert_one(tx, new)
     with pytest.raises(Refused, match="concerned the host and no repository"):

@@ -17,6 +17,7 @@ from scenes import PATIENT
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record import cards, queue_samples, requests
+from executor.record.forms import Form
 from executor.record.requests import NewRequest
 from executor.record.transitions import transition
 from gateway.telegram import commands
@@ -58,7 +59,7 @@ def restart_begins(world: Scene) -> None:
         id="monitor-1",
         operation=Operation.RESTART_QUEUE,
         repo="",
-        form="monitor",
+        form=Form.MONITOR,
         text="emails",
         identity="monitor:1",
         state=State.QUEUED,
@@ -169,7 +170,7 @@ def test_a_restart_that_needs_a_yes_has_its_own_card_to_say_it_on(world: Scene, 
                 id="monitor-1",
                 operation=Operation.RESTART_QUEUE,
                 repo="",
-                form="monitor",
+                form=Form.MONITOR,
                 text="emails",
                 identity="monitor:1",
                 state=State.AWAITING_APPROVAL,

@@ -14,6 +14,7 @@ from executor.git.push_report import PushFacts, PushKind
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record import approvals, controls, requests
+from executor.record.forms import Form
 from executor.record.requests import NewRequest
 from executor.record.schema import timestamp
 from executor.record.store import Store
@@ -58,7 +59,7 @@ def asked(
                 id=name,
                 operation=Operation.GIT_CMD,
                 repo="shop",
-                form="flag",
+                form=Form.FLAG,
                 text="push --force",
                 identity=f"identity of {name}",
                 state=State.AWAITING_APPROVAL,

@@ -21,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[3]
 DOCUMENT = (ROOT / "docs" / "protocol.md").read_text()
 CODE = re.compile(r"[a-z]+(_[a-z0-9]+)+")
 RAISES = {"Refused", "Failed", "TimedOut", "Unavailable", "ConfigError", "CannotRecover", "Refuse", "_bad"}
-# What only operators run (adopt, release, undo). And codes that only they are told, or nobody: it is tried again first.
+# What only operators run (adopt, release, undo). Then: a code that nobody is told, and one that only operators are.
 NOT_THE_AGENTS = {
     "adoption", "adoption_checks", "adoption_plan", "adoption_recovery", "agreed_remotes", "foreign_copy",
     "git_dir_copy", "git_dir_survey", "gitfile", "index_rebuild", "release", "submodule_dirs", "table", "taking_back",

@@ -13,6 +13,7 @@ from executor.laravel.model import QueueCount, QueueSample
 from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record.audit import Event
+from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from gateway.schedule.queue_report import QueueReport
 from gateway.telegram.card_model import Card
@@ -34,7 +35,7 @@ def restart(state: State, **verified: object) -> RequestRow:
         id="monitor-7f3a90bc",
         operation=Operation.RESTART_QUEUE,
         repo="",
-        form="monitor",
+        form=Form.MONITOR,
         risk=RiskClass.CHANGE,
         state=state,
         argv=("restart_queue",),

@@ -12,6 +12,7 @@ from executor.outcome import State
 from executor.policy.model import Operation, RiskClass
 from executor.record.approvals import Approval, ApprovalState
 from executor.record.audit import Event
+from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from gateway.telegram.card_model import Place
 
@@ -31,7 +32,7 @@ def request(**changes: Any) -> RequestRow:
         "id": "fix-login",
         "operation": Operation.GIT_CMD,
         "repo": "shop",
-        "form": "flag",
+        "form": Form.FLAG,
         "text": "",
         "content_hash": "",
         "identity": "",

@@ -26,6 +26,7 @@ from executor.git.push_report import FileStat
 from executor.git.risk_facts import RiskFact, Severity
 from executor.git.secrets import SecretFinding
 from executor.policy.model import RiskClass
+from executor.record.forms import Form
 from gateway.telegram.approval_card import Asked, approval_card, deny_keyboard, details
 from gateway.telegram.card_model import Action, Card
 from gateway.telegram.text_budget import LIMIT
@@ -154,6 +155,16 @@ def test_a_round_that_follows_a_change_shows_what_changed_and_not_the_old_story(
     assert card.plain.startswith("🟠 Approve again?")
     assert "• HEAD moved." in card.plain
     assert "The agent says" not in card.plain
+
+
+@pytest.mark.parametrize("form", Form)
+def test_only_what_the_agent_asked_for_is_said_to_be_its_words(form: Form) -> None:
+    one = Asked(request(form=form, reason="asked for by somebody"), approval())
+    (whole_story,) = details(PLACE, one).attachments
+
+    assert ("The agent says" in approval_card(PLACE, one).plain) is form.of_the_agent
+    assert ("the agent says: asked for" in whole_story.text) is form.of_the_agent
+    assert "asked for by somebody" in whole_story.text
 
 
 def test_commits_and_files_give_way_before_what_is_risky() -> None:
