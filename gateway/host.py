@@ -221,10 +221,11 @@ class Host:
         lanes = self._workers.stuck(RUN_DEADLINES * deadline)
         return not_getting_on(self._heartbeat.stuck(), lanes, self._chat.health() if self._chat is not None else {})
 
-    def _after_take(self) -> None:
+    def _after_take(self, anything: bool) -> None:
         self._watcher.check()
         self._rest_soon()
-        self._nudge_chat()
+        if anything:  # else it is a sweep, as each minute, and the chat sees for itself whether others have written
+            self._nudge_chat()
 
     def _drained(self) -> None:
         self._pickup.room_again()

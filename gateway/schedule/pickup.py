@@ -35,14 +35,14 @@ class Pickup:
         heartbeat: Heartbeat,
         *,
         queued: Callable[[Iterable[str]], None],
-        taken: Callable[[], None],
+        taken: Callable[[bool], None],
         stuck: Callable[[], None],
         backstop_seconds: float = BACKSTOP_SECONDS,
     ) -> None:
         self._dispatcher, self._state, self._heartbeat = dispatcher, state, heartbeat
         self._queued = queued  # called in the thread with the repositories that have something to run
         dispatcher.tell_queued(queued)
-        self._taken = taken  # called on the loop when a take is over
+        self._taken = taken  # called on the loop when a take is over, with whether there was anything
         self._stuck = stuck  # called on the loop when no sweep was asked for in time
         self._backstop = backstop_seconds
         self._names: dict[bytes, None] = {}  # in order of arrival
@@ -128,7 +128,7 @@ class Pickup:
             loop.call_later(SETTLED_SECONDS, self.sweep_soon)
         if self._left_behind and (taken or self._room_came):  # there was room, or there is now: go on (B12)
             self.sweep_soon()
-        self._taken()
+        self._taken(bool(taken or names or heard))
 
     def _say(self, error: Exception | None) -> None:
         """Log why flags cannot be taken, once for each reason, and that they can again."""

@@ -29,7 +29,8 @@ from gateway.telegram.outgoing import Delivered, Kind, Outcome, Outgoing, Priori
 from gateway.telegram.place_in_chat import PlaceInChat
 from gateway.telegram.send import Delivery
 
-LOOK_SECONDS = 60.0  # at the latest, whatever was heard of
+LOOK_SECONDS = 60.0  # between two looks without news, while anything waits for an answer or for another try
+QUIET_SECONDS = 600.0  # the same while nothing does: the upkeep looks how long the log is, and tells of what is new
 ONCE_MORE_SECONDS = 1.0  # after news
 GATHER_SECONDS = 0.1  # after the first news, for what comes with it
 SETTLE_SECONDS = 1.5  # after a decision: what is done by then is one edit, and edits count where messages are counted
@@ -46,6 +47,7 @@ class Notifier:
     def __init__(self, desk: Desk, delivery: Delivery, place: PlaceInChat, clock: Clock) -> None:
         self._desk, self._delivery, self._place, self._clock = desk, delivery, place, clock
         self._news = asyncio.Event()
+        self._open = True  # something waits for an answer, or is not in the chat yet
         self._cursor: int | None = None
         self._batch: Batch | None = None
         self._seen = 0  # the last event that is known to be nothing but routine, to be told a little later
@@ -73,16 +75,18 @@ class Notifier:
                 async with asyncio.timeout(patience):  # wait_for can lose a cancellation that comes with the news
                     await self._news.wait()
                 await asyncio.sleep(GATHER_SECONDS)
-            patience = ONCE_MORE_SECONDS if self._news.is_set() else LOOK_SECONDS
+            heard = self._news.is_set()
             self._news.clear()
             try:
                 await self.look()
             except Problem as problem:
                 logger.warning("the chat cannot follow the record now: {}", problem)
                 await asyncio.sleep(ONCE_MORE_SECONDS)
+            patience = ONCE_MORE_SECONDS if heard else LOOK_SECONDS if self._open else QUIET_SECONDS
 
     async def look(self) -> None:
         """Bring the chat up to the record, as far as that goes without waiting for Telegram."""
+        self._open = True
         if self._cursor is None:
             self._cursor = await self._desk.call(standing.first_cursor, self._desk)
         if self._batch is None:
@@ -97,6 +101,7 @@ class Notifier:
             unsettled = {one.subject for one in drawn if one.is_due} & set(subjects)
             if not unsettled and not self._untold and not self._notices_under_way():
                 await self._close_batch(self._batch)
+        self._open = bool(waiting or self._batch or self._not_before or self._under_way)
 
     async def say(self, notice: Notice, priority: Priority = Priority.CARD, reply_to: int | None = None) -> Outcome:
         """Put a message into the chat that is not a request's card, with its files; return what became of it."""

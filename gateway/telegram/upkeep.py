@@ -25,7 +25,7 @@ from gateway.telegram.stuck import newly_stuck
 from gateway.telegram.unreachable import Reach, Waiting, hopeless
 
 ROUND_SECONDS = 15.0
-QUIET_SECONDS = 60.0  # between two looks at a record in which nobody here has written
+QUIET_SECONDS = 60.0  # between two looks at a record in which nobody here has written: others may have
 REMIND_SHARE = 0.2  # of the time there was to answer
 REMIND_MOST = 600.0  # s before the end, at the most
 _DAY = "day"  # on which the end of the log was posted last
@@ -75,6 +75,7 @@ class Upkeep:
             await self._remind()
         if end != self._end:
             self._end = end
+            self._notifier.nudge()  # another process may have written it
             for repo, findings in await self._desk.call(newly_stuck, self._desk, self._looked_at):
                 self._number += 1
                 key = f"_stuck:{self._number}:{timestamp(datetime.now(UTC))}"

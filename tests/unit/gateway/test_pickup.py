@@ -18,20 +18,21 @@ from gateway.schedule.pickup import NAMES_MAX, Pickup
 
 @asynccontextmanager
 async def picking(dispatcher: RecordingDispatcher, state: Path, backstop: float = 60.0) -> AsyncIterator[Pickup]:
-    """A running pick-up; `pickup.queued_seen` and `pickup.stuck_seen` collect what it told."""
+    """A running pick-up; `queued_seen`, `stuck_seen` and `over_seen` collect what it told."""
     heartbeat = Heartbeat({"sweep": 60.0})
     queued: list[str] = []
     stuck: list[int] = []
+    over: list[bool] = []
     pickup = Pickup(
         dispatcher,
         state,
         heartbeat,
         queued=queued.extend,
-        taken=lambda: None,
+        taken=over.append,
         stuck=lambda: stuck.append(1),
         backstop_seconds=backstop,
     )
-    pickup.queued_seen, pickup.stuck_seen, pickup.heartbeat_seen = queued, stuck, heartbeat
+    pickup.queued_seen, pickup.stuck_seen, pickup.heartbeat_seen, pickup.over_seen = queued, stuck, heartbeat, over
     task = asyncio.create_task(pickup.run())
     try:
         yield pickup
@@ -51,6 +52,24 @@ def test_names_that_arrive_together_are_taken_together_in_order_and_their_reposi
                 pickup.arrived(name)
             await until(lambda: pickup.queued_seen == ["shop"])
         assert dispatcher.taken == [names]
+
+    asyncio.run(scenario())
+
+
+def test_whoever_follows_is_not_disturbed_by_a_sweep_that_finds_nothing(tmp_path: Path) -> None:
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+        async with picking(dispatcher, tmp_path) as pickup:
+            for happens in (
+                pickup.sweep_soon,
+                lambda: pickup.arrived(b"git_add.flag"),
+                pickup.word_came,
+                lambda: (dispatcher.left_behind.append((1, False)), pickup.sweep_soon()),
+            ):
+                before = len(pickup.over_seen)
+                happens()
+                await until(lambda: len(pickup.over_seen) > before)  # noqa: B023
+            assert pickup.over_seen == [False, True, True, True]
 
     asyncio.run(scenario())
 
