@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 
 from executor.errors import Failed, Problem
 from executor.git.drift import Binding, drift
@@ -44,6 +45,8 @@ _ABOUT_REMOTES = frozenset(
     {"fetch", "pull", "ls_remote", "remote_config", "remote_show", "remote_update", "remote_prune"}
 )
 _PREFIXES = (HEADS, TAGS, "refs/remotes/")
+_DOTS = re.compile(r"\.{2,3}(?![^{}]*\})")  # between the ends of a range, not in ^{/some..text}
+_STANDS_FOR_SEVERAL = re.compile(r"\^(?:@|!|-\d*)$")
 _ALL = frozenset({"-a", "--all"})
 _FILES = "the content of files is taken as it is when this runs"
 _THEIR_SIDE = "what the remote holds is taken as it is when this runs"
@@ -151,13 +154,12 @@ def _bind_command(found: _Gathering, command: Command) -> None:
             found.unbound[_THEIR_SIDE] = None
     elif command.runner in ("local", "commit", "add", "set_upstream"):
         for word in command.operands:
-            for end in _ends(word):
-                _bind_operand(found, end)
+            _bind_revision(found, word)
         if command.subcommand in ("checkout", "switch") and len(command.operands) == 1:
             _bind_guess(found, command.operands[0])
     for option, value in command.options:
         if value and (option in _NAMES_COMMIT or (command.subcommand, option) == _SHORT_SOURCE):
-            _bind_operand(found, value.rpartition(":")[2], only=True)  # --fixup=amend:COMMIT
+            _bind_revision(found, value.rpartition(":")[2], only=True)  # --fixup=amend:COMMIT
     if command.subcommand in _FOLLOWS_UPSTREAM:
         _bind_upstream(found)
     if command.subcommand.split(" ")[0] == "stash":
@@ -165,19 +167,29 @@ def _bind_command(found: _Gathering, command: Command) -> None:
     _bind_index(found, command)
 
 
-def _bind_operand(found: _Gathering, word: str, *, only: bool = False) -> None:
-    """Bind what a word names: branches and tags by their full names, else any object.
+def _bind_revision(found: _Gathering, word: str, *, only: bool = False) -> None:
+    """Bind what a revision argument names: an object, both ends of a range, or several (`dev^!`, `dev^@`)."""
+    for end in _ends(word):
+        if _STANDS_FOR_SEVERAL.search(end):
+            done = found.git.local(["rev-parse", "--revs-only", end], check=False, exact=True)
+            found.thing(end, text(done.stdout).strip().replace("\n", " ") or None)
+        else:
+            _bind_operand(found, end, only=only)
 
+
+def _bind_operand(found: _Gathering, word: str, *, only: bool = False) -> None:
+    """Bind what a word names: branches and tags by their full names, and any other object that git takes it for.
+
+    git looks elsewhere first: a branch `ORIG_HEAD` or `stash` is not what these words mean (gitrevisions(7)).
     A word that names nothing is bound too, unless `only` what there is counts: something may appear under it.
     """
     named = {prefix + word: resolve(found.git, prefix + word, "object") for prefix in _PREFIXES}
     refs_found = {ref: object_id for ref, object_id in named.items() if object_id is not None}
     for ref, object_id in refs_found.items():
         found.name(ref, object_id)
-    if not refs_found:
-        value = resolve(found.git, word, "object")
-        if value is not None or not only:
-            found.name(word, value)
+    value = resolve(found.git, word, "object")
+    if value not in refs_found.values() and (value is not None or not (only or refs_found)):
+        found.name(word, value)
 
 
 def _bind_guess(found: _Gathering, word: str) -> None:
@@ -193,8 +205,7 @@ def _ends(word: str) -> list[str]:
     """Return the revisions of an argument: both ends of a range, what `^` excludes, the branch that `-` means."""
     if word == "-":
         return ["@{-1}"]
-    ends = word.removeprefix("^").replace("...", "..").split("..")
-    return [end or "HEAD" for end in ends]
+    return [end or "HEAD" for end in _DOTS.split(word.removeprefix("^"))]
 
 
 def _bind_upstream(found: _Gathering) -> None:

@@ -110,6 +110,9 @@ MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("rebase dev", move_main, "HEAD moved"),
     ("rebase", follow_dev, "upstream moved"),
     ("cherry-pick main..dev", move_dev, "refs/heads/dev moved"),
+    ("cherry-pick dev^!", move_dev, "dev^! moved"),
+    ("revert dev^-", move_dev, "dev^- "),
+    ("cherry-pick 'dev^{/Commit ..}'", move_dev, "dev^{/Commit ..} moved"),
     ("branch -D dev", move_dev, "refs/heads/dev moved"),
     ("checkout dev", move_dev, "refs/heads/dev moved"),
     ("checkout -b topic", detach, "HEAD is on moved"),
@@ -121,6 +124,7 @@ MOVES: list[tuple[str, Callable[[Adopted], None], str]] = [
     ("checkout feature", offer_feature, "refs/remotes/origin/feature is there now"),
     ("reset --hard HEAD~1", stage, "what is staged moved"),
     ("rebase --onto dev HEAD~1", move_dev, "refs/heads/dev moved"),
+    ("rebase --onto main...dev HEAD~1", move_dev, "refs/heads/dev moved"),
     ("commit -m words", stage, "what is staged moved"),
     ("commit -a -m words", edit, "all changes, staged moved"),
     ("stash pop", stash, "stash@{0} is there now"),
@@ -153,6 +157,22 @@ def test_flag_030_what_moves_while_a_command_waits_is_seen_and_named(
 
     assert now.digest != shown.digest
     assert any(words in sentence for sentence in drift(shown, now)), drift(shown, now)
+
+
+@pytest.mark.parametrize("name", ["ORIG_HEAD", "stash"])
+def test_a_branch_with_a_name_that_means_something_else_to_git_is_not_shown_in_its_place(
+    repository: Adopted, name: str
+) -> None:
+    stash(repository)
+    repository.plain("update-ref", "ORIG_HEAD", "refs/stash")
+    repository.plain("branch", name, "HEAD~1")
+    git = repository.open()
+    shown = bind(git, *command(f"cherry-pick {name}"))
+
+    meant = repository.plain("rev-parse", "refs/stash")
+    assert dict(shown.things)[name] == meant
+    assert dict(shown.things)[f"refs/heads/{name}"] == repository.plain("rev-parse", "HEAD~1")
+    assert shown.ids[name] == meant, "the runner looks again"
 
 
 def test_all_changes_are_committed_only_as_they_were_approved(repository: Adopted) -> None:
