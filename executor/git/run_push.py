@@ -99,15 +99,23 @@ def pushed_object(git: Git, one: Wanted) -> str | None:
 
 
 def _check_lease(git: Git, remote: str, one: Wanted, old: str | None) -> None:
-    # the transfer repository's own memory: refs of the local one may have been planted
-    seen = tracked(git, remote).get(one.destination.removeprefix(HEADS))
-    expected = resolve(git, one.expected) if one.expected else seen
+    expected = resolve(git, one.expected) if one.expected else _last_seen(git, remote, one.destination)
     if expected != old:
         raise Failed(
             "lease_broken",
             f"{remote} has {one.destination} at {old}, not at {expected} as expected; nothing was pushed.",
             "Fetch, look at what came, and decide again.",
         )
+
+
+def _last_seen(git: Git, remote: str, ref: str) -> str | None:
+    """Return what `remote` had at `ref` when it was last looked at; before the gateway itself did, what came along.
+
+    A tracking ref that came with the repository may have been planted. It can make a lease hold that should not; what
+    is overwritten is shown to operators and bound all the same.
+    """
+    name = ref.removeprefix(HEADS)
+    return tracked(git, remote).get(name) or resolve(git, f"refs/remotes/{remote}/{name}")
 
 
 def _reachable_tags(git: Git, wanted: Iterable[Wanted], theirs: Mapping[str, str]) -> tuple[Wanted, ...]:

@@ -67,6 +67,20 @@ def test_what_a_colleague_pushed_is_pulled(git: Git, remote: Path, tmp_path: Pat
     assert (git.paths.work_tree / "theirs.txt").exists()
 
 
+def test_a_lease_holds_by_what_was_fetched_before_the_adoption(git: Git, remote: Path, tmp_path: Path) -> None:
+    plain_git(git.paths.work_tree, "commit", "-q", "--amend", "-m", "Rewritten")
+    line = judge(split("push --force-with-lease origin main"))
+    assert run_command(git, line).state is State.SUCCEEDED
+    assert plain_git(remote, "rev-parse", "main") == plain_git(git.paths.work_tree, "rev-parse", "main")
+
+    colleague = clone(remote, tmp_path / "colleague")
+    theirs = commit_file(colleague, "theirs.txt", "x\n")
+    plain_git(colleague, "push", "-q", "origin", "main")
+    refused = run_command(git, line)
+    assert refused.error is not None and refused.error.code == "lease_broken"
+    assert plain_git(remote, "rev-parse", "main") == theirs
+
+
 def test_a_person_still_sees_the_repository_with_plain_git(git: Git) -> None:
     (git.paths.work_tree / "new.txt").write_text("x\n")
     do(git, Operation.GIT_ADD, AddParams((".",)))
