@@ -1,1 +1,1 @@
-"""Operators' decisions."""
+"""What operators decide and do, whichever door they come through."""

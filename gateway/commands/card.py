@@ -38,16 +38,27 @@ def can_be_read(text: str) -> bool:
     return len(text) <= CARD_LIMIT
 
 
+def title(request: RequestRow) -> str:
+    """Return which request it is: its id, what it does, and in which repository, if it is in one."""
+    return f"{request.id}: {request.operation}{f' in {request.repo}' if request.repo else ''}"
+
+
+def reason_of(request: RequestRow, clean: Callable[[str], str]) -> str:
+    """Return the reason that a request gives, as a paragraph that ascribes to the agent only what the agent said."""
+    said = clean(request.reason)
+    return paragraph("agent", f"says: {said}") if request.form.of_the_agent else paragraph("reason", said)
+
+
 def _lines(
     host: str, request: RequestRow, approval: Approval, now: datetime | None, clean: Callable[[str], str]
 ) -> Iterator[str]:
-    yield heading(f"{request.id}: {request.operation} in {request.repo} on {host}")
+    yield heading(f"{title(request)} on {host}")
     shown = tuple(clean(word) for word in request.argv)
     yield exactly("command", shown)
     if shown != request.argv:
         yield paragraph("masked", f"a part looks like a secret; to see it: ops-gateway pending {request.id} --exact")
     if request.reason:
-        yield paragraph("agent", f"says: {clean(request.reason)}")
+        yield reason_of(request, clean)
     yield paragraph("class", approval.risk)
     for reason in approval.reasons:
         yield paragraph("why", reason)

@@ -15,7 +15,7 @@ from gateway import wiring
 from gateway.approvals import decisions
 from gateway.cli import own_user
 from gateway.commands.card import can_be_read, card
-from gateway.commands.terminal import heading
+from gateway.commands.terminal import agreed, heading
 from gateway.schedule import word
 from gateway.settings_model import Settings
 
@@ -80,7 +80,7 @@ def _make_sure(text: str, approval: Approval, digest: str) -> None:
         decisions.check_digest(approval, digest)
         return
     print(text)
-    if sys.stdin.isatty() and input("Approve? [y/N] ").strip().lower() not in ("y", "yes"):
+    if sys.stdin.isatty() and not agreed("Approve?"):
         raise Refused("not_confirmed", "nothing was decided", "")
 
 

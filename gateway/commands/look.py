@@ -13,7 +13,7 @@ from executor.record.exports import text_line
 from executor.record.store import Store
 from gateway import settings as configuration
 from gateway import wiring
-from gateway.commands.card import as_words, card
+from gateway.commands.card import as_words, card, reason_of, title
 from gateway.commands.terminal import exactly, heading, paragraph
 
 
@@ -88,11 +88,11 @@ def _why(store: Store, options: argparse.Namespace) -> int:
 
 def _story(store: Store, request: requests.RequestRow, approval: approvals.Approval | None) -> str:
     clean = store.redactor
-    lines = [heading(f"{request.id}: {request.operation} in {request.repo}: {request.state.replace('_', ' ')}")]
+    lines = [heading(f"{title(request)}: {request.state.replace('_', ' ')}")]
     if request.argv:
         lines.append(exactly("command", [clean(word) for word in request.argv]))
     if request.reason:
-        lines.append(paragraph("agent", f"says: {clean(request.reason)}"))
+        lines.append(reason_of(request, clean))
     if request.risk is not None:
         lines.append(paragraph("class", request.risk))
     if approval is not None:

@@ -14,7 +14,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from executor.errors import Problem, Refused
+from executor.errors import Refused
 from executor.git.adoption import adopt, plan_adoption
 from executor.git.recovery_model import CannotRecover, NothingToDo
 from executor.git.recovery_steps import planned, recover
@@ -32,7 +32,9 @@ from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
 from gateway import settings as configuration
 from gateway import wiring
+from gateway.approvals.acts import audited
 from gateway.cli import own_user
+from gateway.commands.terminal import agreed
 from gateway.settings_model import Settings
 
 
@@ -204,25 +206,14 @@ def _agreed(options: argparse.Namespace, question: str) -> bool:
         return not options.plan
     if not sys.stdin.isatty():
         raise Refused("not_confirmed", "nobody can be asked here", "what it would do stands above; add --yes")
-    return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    return agreed(question)
 
 
 @contextmanager
 def _audited(work: _Work, verb: str, plan: Iterable[str] = (), request_id: str = "") -> Iterator[list[str]]:
-    """Audit what an operator does, before it is done and with how it ended; yield the list to tell that in.
-
-    Where the audit log cannot be written nothing is done.
-    """
-    with wiring.record(work.settings) as store:
-        who = {"repo": work.name, "by": own_user()}
-        with store.transaction() as tx:
-            tx.append(f"operator.{verb}", request_id, {**who, "plan": list(plan)})
-        told: list[str] = []
-        try:
-            yield told
-        except Problem as problem:
-            with store.transaction() as tx:
-                tx.append(f"operator.{verb}.failed", request_id, {**who, "error": str(problem)})
-            raise
-        with store.transaction() as tx:
-            tx.append(f"operator.{verb}.done", request_id, {**who, "told": told})
+    """Audit it beside a gateway that may be running; yield the list to tell in how it ended."""
+    with (
+        wiring.record(work.settings) as store,
+        audited(store, verb, repo=work.name, by=own_user(), request_id=request_id, plan=plan) as told,
+    ):
+        yield told

@@ -1,4 +1,4 @@
-"""How things are shown on a terminal: 80 columns, colour only for a person, nothing hidden in foreign text."""
+"""What is shown and asked on a terminal: 80 columns, colour only for a person, nothing hidden in foreign text."""
 
 from __future__ import annotations
 
@@ -38,6 +38,15 @@ def paragraph(label: str, text: str) -> str:
 def exactly(label: str, argv: Sequence[str]) -> str:
     """Given a command, return it in full on one line, quoted so that no two commands look the same."""
     return f"{label:<{_LABEL}}{visible(quote(tuple(argv)))}"
+
+
+def agreed(question: str) -> bool:
+    """Ask a person, and return whether the answer is a yes; where no answer comes any more (Ctrl-D) it is a no."""
+    try:
+        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+    except EOFError:
+        print()  # the line of the question is left open
+        return False
 
 
 def age(moment: datetime | None, now: datetime | None = None) -> str:

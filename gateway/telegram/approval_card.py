@@ -113,7 +113,8 @@ def details(place: Place, asked: Asked) -> Card:
 
 
 def _story(asked: Asked) -> Iterator[str]:
-    yield f"{asked.request.id}: {asked.request.operation} in {asked.request.repo}"
+    where = f" in {asked.request.repo}" if asked.request.repo else ""
+    yield f"{asked.request.id}: {asked.request.operation}{where}"
     yield from asked.argv
     yield f"class: {asked.approval.risk}"
     yield from (f"asked because: {reason}" for reason in asked.approval.reasons)

@@ -6,12 +6,10 @@ All of it blocks, so it is called in a thread. `by` names the operator and the d
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from executor.answers import decision_data
-from executor.errors import Problem, Refused
+from executor.errors import Refused
 from executor.git.undo import undo
 from executor.host_operations import undone_in
 from executor.outcome import Outcome, State
@@ -20,6 +18,7 @@ from executor.record import controls, requests
 from executor.record.controls import Freeze
 from executor.record.forms import Form
 from executor.record.requests import Arrival, NewRequest
+from gateway.approvals.acts import audited
 
 if TYPE_CHECKING:
     from executor.dispatch import Dispatcher
@@ -47,7 +46,7 @@ def undo_request(dispatcher: Dispatcher, request_id: str, by: str) -> Outcome:
         row = requests.get(view, request_id)
     if row is None:
         raise Refused("unknown_request", "there is no such request", "look at /queue")
-    with _audited(dispatcher, "undo", request_id, row.repo, by) as told:
+    with audited(dispatcher.store, "undo", repo=row.repo, by=by, request_id=request_id) as told:
         with dispatcher.repositories.held(undone_in(request_id, row.operation, row.repo)) as git:
             outcome = undo(git, request_id, force=False)
         told += outcome.output.splitlines()
@@ -87,21 +86,3 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
     if done.arrival is Arrival.CONFLICT:
         raise Refused("id_reused", f"a request {new.id} is there already", "ask once more")
     return done.row.id
-
-
-@contextmanager
-def _audited(dispatcher: Dispatcher, verb: str, request_id: str, repo: str, by: str) -> Iterator[list[str]]:
-    """Tell the audit log before and after; yield the list for what there is to tell. Unaudited nothing is done."""
-    who = {"repo": repo, "by": by}
-    store = dispatcher.store
-    with store.transaction() as tx:
-        tx.append(f"operator.{verb}", request_id, who)
-    told: list[str] = []
-    try:
-        yield told
-    except Problem as problem:
-        with store.transaction() as tx:
-            tx.append(f"operator.{verb}.failed", request_id, {**who, "error": str(problem)})
-        raise
-    with store.transaction() as tx:
-        tx.append(f"operator.{verb}.done", request_id, {**who, "told": told})

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import pty
 import sqlite3
 from pathlib import Path
 
 import pytest
 from gateway_process import ConfiguredHost, running
 from repos import bare_remote, clone, commit_file, plain_git, work_tree
+
+from gateway import cli
 
 pytestmark = pytest.mark.needs("git", "landlock")
 
@@ -21,6 +25,26 @@ def test_adopting_asks_first_and_plans_without_touching_anything(tmp_path: Path)
     asked = host.cli("adopt")
     assert asked.returncode == 1
     assert "nobody can be asked here" in asked.stderr
+    assert (host.work_tree / ".git").is_dir()
+
+
+def test_leaving_without_an_answer_is_a_no(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    host = ConfiguredHost(tmp_path, work_tree(tmp_path / "shop"))
+    for name, value in host.environment().items():
+        monkeypatch.setenv(name, value)
+    person, terminal = pty.openpty()
+    try:
+        os.write(person, b"\x04")  # Ctrl-D
+        with os.fdopen(terminal) as typed:
+            monkeypatch.setattr("sys.stdin", typed)
+            assert cli.main(["adopt"]) == 1
+    finally:
+        os.close(person)
+    shown = capsys.readouterr()
+    assert "Adopt it? [y/N]" in shown.out
+    assert shown.err == ""
     assert (host.work_tree / ".git").is_dir()
 
 

@@ -48,7 +48,13 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Store]:
 
 
 def asked(
-    store: Store, name: str = "fix-1", *, argv: tuple[str, ...] = ("git", "push", "--force"), quorum: int = 1
+    store: Store,
+    name: str = "fix-1",
+    *,
+    argv: tuple[str, ...] = ("git", "push", "--force"),
+    quorum: int = 1,
+    form: Form = Form.FLAG,
+    repo: str = "shop",
 ) -> None:
     """Let a request await approval."""
     expires = timestamp(datetime.now(UTC) + timedelta(hours=1))
@@ -58,8 +64,8 @@ def asked(
             NewRequest(
                 id=name,
                 operation=Operation.GIT_CMD,
-                repo="shop",
-                form=Form.FLAG,
+                repo=repo,
+                form=form,
                 text="push --force",
                 identity=f"identity of {name}",
                 state=State.AWAITING_APPROVAL,
@@ -110,6 +116,27 @@ def test_a31_pending_shows_all_that_a_decision_depends_on_with_nothing_hidden(
     ):
         assert part in shown
     assert "\u202e" not in shown
+
+
+@pytest.mark.parametrize("form", Form)
+def test_only_what_the_agent_asked_for_is_said_to_be_its_words(
+    form: Form, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked(store, form=form)
+    for verb in ("pending", "why"):
+        assert cli.main([verb, "fix-1"]) == 0
+        shown = capsys.readouterr().out
+        assert ("agent     says: please" in shown) is form.of_the_agent
+        assert ("reason    please" in shown) is not form.of_the_agent
+
+
+def test_what_concerns_the_host_is_not_said_to_be_in_a_repository(
+    store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked(store, repo="")
+    for verb, title in (("pending", "fix-1: git_cmd on web-1"), ("why", "fix-1: git_cmd: awaiting approval")):
+        assert cli.main([verb, "fix-1"]) == 0
+        assert title in capsys.readouterr().out.splitlines()
 
 
 def test_pending_is_json_for_programs(store: Store, capsys: pytest.CaptureFixture[str]) -> None:
@@ -257,10 +284,16 @@ def test_b14_status_says_what_is_wrong_and_never_what_is_planned(
     assert json.loads(capsys.readouterr().out)["requests"]["awaiting_approval"] == 1
 
 
-@pytest.mark.parametrize(("answer", "becomes"), [("y\n", State.QUEUED), ("\n", State.AWAITING_APPROVAL)])
+_TYPED = {
+    "y\n": (0, State.QUEUED),
+    "\n": (1, State.AWAITING_APPROVAL),
+    "": (1, State.AWAITING_APPROVAL),
+}  # "": Ctrl-D
+
+
+@pytest.mark.parametrize("answer", _TYPED)
 def test_at_a_terminal_what_is_asked_is_shown_and_a_yes_is_asked_for(
     answer: str,
-    becomes: State,
     store: Store,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -269,6 +302,6 @@ def test_at_a_terminal_what_is_asked_is_shown_and_a_yes_is_asked_for(
     terminal = io.StringIO(answer)
     monkeypatch.setattr(terminal, "isatty", lambda: True)
     monkeypatch.setattr("sys.stdin", terminal)
-    cli.main(["approve", "fix-1"])
+    code = cli.main(["approve", "fix-1"])
     assert "rewinds a remote branch" in capsys.readouterr().out
-    assert state_of(store) is becomes
+    assert (code, state_of(store)) == _TYPED[answer]
