@@ -25,7 +25,6 @@ from gateway.setup.host_keys import host_key_mend
 
 _VERSION_SECONDS = 10.0
 _LOOKED_AT = 20_000  # files of a git directory
-_AUTH_MEND = "name a key in GATEWAY_SSH_KEY, or a git-credentials file in GATEWAY_CREDENTIAL_FILE"
 _ON_THE_HOST = "un on the host: "  # how hints for the agent's reader begin, `Run` or `run`
 
 
@@ -127,8 +126,15 @@ def _unanswered(git: Git, title: str, remote: str, problem: Problem) -> Check:
         case "host_key_unknown":
             return fail(title, what, *host_key_mend(address_of(git, remote), git.access.known_hosts))
         case "auth_failed":
-            return fail(title, what, _AUTH_MEND)
+            return fail(title, what, _auth_mend())
         case "remote_not_found":
             return fail(title, what, "correct its address, or what the key may see: git_check shows the address")
         case _:
             return warn(title, what, problem.hint)
+
+
+def _auth_mend() -> str:
+    if mends.CREDENTIALS.is_dir():
+        place = f"{mends.CREDENTIALS}/SSH_KEY (install -o {mends.account()} -m 600 KEY {mends.CREDENTIALS}/SSH_KEY)"
+        return f"put its key at {place}, or git-credentials at CREDENTIAL_FILE there; then restart the service"
+    return "name a key in GATEWAY_SSH_KEY, or a git-credentials file in GATEWAY_CREDENTIAL_FILE"

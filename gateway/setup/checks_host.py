@@ -20,6 +20,7 @@ from gateway.tick import last_tick
 
 _NOT_SYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
 _TIMEX_BYTES = 512  # more than struct timex takes anywhere
+_CLOCK_KEEPERS = Path("/usr/lib/systemd/ntp-units.d")
 CLOCK_BACK = timedelta(minutes=5)  # what a clock may go back when it is set right
 _MAKE_USER = (
     "useradd", "--system", "--create-home", "-K", "HOME_MODE=0700", "--home-dir", "/var/lib/ops-gateway",
@@ -66,8 +67,7 @@ def clock(_settings: Settings) -> Iterator[Check]:
     state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
     if state == _NOT_SYNCHRONISED:
         what = "this kernel's clock is not kept by anything that says so"
-        command = mends.as_root("timedatectl", "set-ntp", "true")
-        yield ok("clock", what, "let it be synchronised, unless the machine below does that", command)
+        yield ok("clock", what, "let it be synchronised, unless the machine below does that", _synchronise())
     else:
         yield ok("clock", "the kernel says that it is synchronised")
 
@@ -80,8 +80,15 @@ def clock_against(newest: datetime | None) -> Iterator[Check]:
             "clock and audit log",
             f"it is {now:%Y-%m-%d %H:%M} UTC here, and the audit log was written at {newest:%Y-%m-%d %H:%M}",
             "set the clock right: approvals would not expire, and the log's times would be wrong",
-            mends.as_root("timedatectl", "set-ntp", "true"),
+            _synchronise(),
         )
+
+
+def _synchronise() -> str:
+    """What lets the clock be kept right; systemd-timedated(8) finds in that directory what could do so."""
+    if any(_CLOCK_KEEPERS.glob("*.list")):
+        return mends.as_root("timedatectl", "set-ntp", "true")
+    return mends.as_root("apt-get", "install", "-y", "systemd-timesyncd")
 
 
 def running(settings: Settings) -> Iterator[Check]:

@@ -9,10 +9,12 @@ from executor.git.remote_address import RemoteAddress
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.environment import base_environment
 from executor.sandbox.process import ProcessRunner
+from gateway.setup import mends
 
 _SSH_KEYGEN = Path("/usr/bin/ssh-keygen")
 _SECONDS = 10.0
 _UNNAMED = Path("/etc/ops-gateway/known_hosts")
+_CREDENTIAL = mends.CREDENTIALS / "KNOWN_HOSTS"
 
 
 def host_key_mend(address: RemoteAddress, known_hosts: Path | None) -> tuple[str, str]:
@@ -21,17 +23,18 @@ def host_key_mend(address: RemoteAddress, known_hosts: Path | None) -> tuple[str
     A key that is there already and another one now is what an attack looks like, and what a new server looks like.
     """
     host = address.host if address.port == 22 else f"[{address.host}]:{address.port}"
-    file = known_hosts or _UNNAMED
+    as_credential = known_hosts in (None, _CREDENTIAL) and mends.CREDENTIALS.is_dir()
+    file = _CREDENTIAL if as_credential else known_hosts or _UNNAMED
     place = shlex.quote(str(file))
-    scan = f"ssh-keyscan -p {address.port} {shlex.quote(address.host)} >> {place}; ssh-keygen -lf {place}"
-    compare = "compare the fingerprint that it shows with the server's own before anything is pushed"
-    if known_hosts is None:
-        return f"fetch the host's key, {compare}, and set GATEWAY_KNOWN_HOSTS={file}", scan
-    if _is_known(host, known_hosts):
-        forget = f"ssh-keygen -R {shlex.quote(host)} -f {place}"
-        words = f"the host has another key than before: ask its owner why; if that is well, {compare}"
-        return words, f"{forget}; {scan}"
-    return f"fetch the host's key, and {compare}", scan
+    command = f"ssh-keyscan -p {address.port} {shlex.quote(address.host)} >> {place}; ssh-keygen -lf {place}"
+    words = "fetch the host's key, and"
+    if _is_known(host, file):
+        command = f"ssh-keygen -R {shlex.quote(host)} -f {place}; {command}"
+        words = "the host has another key than before: ask its owner why; if that is well,"
+    words += " compare the fingerprint that it shows with the server's own before anything is pushed"
+    if as_credential:  # root's, and read when the service starts
+        return f"{words}; then restart the service", mends.as_root("sh", "-c", command)
+    return words if known_hosts else f"{words}; then set GATEWAY_KNOWN_HOSTS={file}", command
 
 
 def _is_known(host: str, known_hosts: Path) -> bool:

@@ -73,8 +73,8 @@ def plan_init(
     directories = []
     for path, mode in ((settings.shared_dir, SHARED_MODE), (settings.state_dir, 0o700)):
         if not path.exists():
-            command = mends.make_directory(path, f"{mode:o}")
-            if command.startswith("sudo"):
+            if not mends.can_make(path):
+                command = mends.make_directory(path, f"{mode:o}")
                 raise Refused("no_directory", f"{path} is not there, and {mends.account()} cannot make it", command)
             directories.append((path, mode))
     runner = ProcessRunner(Confinement(unsafe=settings.unsafe_run_without_confinement))

@@ -1,4 +1,7 @@
-"""Commands that mend what a check found, as they can be pasted by the user who runs the doctor."""
+"""Commands that mend what a check found, as they can be pasted by the user who runs the doctor.
+
+That is this process's user, or root who ran the command of install.sh, which becomes the gateway's account.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,9 @@ import os
 import pwd
 import shlex
 from pathlib import Path
+
+READER = "OPS_GATEWAY_READER"  # the command of install.sh sets it to `root` where that is who reads this
+CREDENTIALS = Path("/etc/ops-gateway/credentials")  # where install.sh has the unit look for keys and tokens
 
 
 def account(uid: int | None = None) -> str:
@@ -19,7 +25,7 @@ def account(uid: int | None = None) -> str:
 
 def as_root(*words: str | Path) -> str:
     """Return the command line, with sudo for anybody but root."""
-    return _line(("sudo",) * (os.geteuid() != 0) + words)
+    return _line(("sudo",) * (not _read_by_root()) + words)
 
 
 def as_owner(path: Path, *words: str | Path) -> str:
@@ -33,11 +39,20 @@ def make_directory(path: Path, mode: str) -> str:
 
     Where its place is not ours (`/var/lib`, `/srv`), only root can.
     """
-    place = next(parent for parent in path.parents if parent.exists())
     exists_ours = path.exists() and path.lstat().st_uid == os.geteuid()
-    if os.geteuid() != 0 and (exists_ours or (not path.exists() and os.access(place, os.W_OK | os.X_OK))):
+    if not _read_by_root() and (exists_ours or (not path.exists() and can_make(path))):
         return _line(("install", "-d", "-m", mode, path))
     return as_root("install", "-d", "-m", mode, "-o", account(), "-g", str(os.getegid()), path)
+
+
+def can_make(path: Path) -> bool:
+    """Return whether this process may make `path`, which is not there."""
+    place = next(parent for parent in path.parents if parent.exists())
+    return os.access(place, os.W_OK | os.X_OK)
+
+
+def _read_by_root() -> bool:
+    return os.geteuid() == 0 or os.environ.get(READER) == "root"
 
 
 def _line(words: tuple[str | Path, ...]) -> str:
