@@ -225,10 +225,12 @@ export GATEWAY_ENV_FILE=$SETTINGS/gateway.env GATEWAY_CONFIG_FILE=$SETTINGS/gate
 cd /
 [ "\$(id -un)" != $ACCOUNT ] || exec $PROGRAM/venv/bin/ops-gateway "\$@"
 [ "\$(id -u)" = 0 ] || { echo "ops-gateway: run it as root or as $ACCOUNT (sudo ops-gateway ...)" >&2 && exit 1; }
+[ -n "\${SUDO_USER:-}" ] || export OPS_GATEWAY_READER=root # so that commands which it shows need no sudo
 for file in $SETTINGS/credentials/*; do
   [ -f "\$file" ] || continue
   name=\${file##*/}
   case \$name in
+    *[!A-Z0-9_]*) ;; # SSH_KEY.pub, KNOWN_HOSTS.old: no settings
     SSH_KEY | KNOWN_HOSTS | CREDENTIAL_FILE | CA_FILE) export "GATEWAY_\$name=\$file" ;;
     *) export "GATEWAY_\$name=\$(cat "\$file")" ;;
   esac

@@ -15,8 +15,9 @@ from executor.record.display import visible
 from executor.record.redaction import redact
 from gateway.commands import check, repositories
 from gateway.settings_model import Settings
-from gateway.setup import answers, settings_file, snippets, terminal_questions
-from gateway.setup.init_plan import InitPlan, plan_init
+from gateway.settings_sources import variable
+from gateway.setup import answers, checks_systemd, mends, settings_file, snippets, terminal_questions
+from gateway.setup.init_plan import SECRETS, InitPlan, plan_init
 from gateway.setup.settings_file import SettingsFile
 from gateway.single import holder
 
@@ -110,27 +111,47 @@ def _do(plan: InitPlan, remotes: list[str]) -> None:
 
 def _tell(file: SettingsFile, settings: Settings) -> None:
     """Print what belongs into other programs' files, and how to go on."""
-    first = settings.served[0]
+    written = (settings.shared_dir, *(each.path for each in settings.served))
     places = snippets.Places(
         shared=settings.shared_dir,
-        work_tree=first.path,
-        git_directory=settings.state_dir / "repos" / first.name / "local.git",
+        repositories=tuple(
+            (each.path, settings.state_dir / "repos" / each.name / "local.git") for each in settings.served
+        ),
         group=settings.shared_dir.stat().st_gid,
         settings_file=file.path,
         named_in=file.named_in,
         found_by_itself=file.found_by_itself,
         program=Path(sys.argv[0]).absolute() if Path(sys.argv[0]).name == "ops-gateway" else Path("ops-gateway"),
         home=Path.cwd(),
+        environment=_kept_in_the_environment(),
     )
     _show(["", "The agent's container (compose; deploy/docker-compose.yml is stricter still):", ""])
     _show(snippets.compose(places).splitlines())
-    _show(["", "The unit (systemctl edit ops-gateway; systemctl enable --now ops-gateway):", ""])
+    if checks_systemd.installed_for(file.named_in, file.path, written):
+        enable = mends.as_root("systemctl", "enable", "--now", checks_systemd.UNIT)
+        _show(["", f"The unit is installed, and knows these settings and directories: {enable}"])
+    else:
+        _tell_who_starts_it(file, places)
+    if holder(settings.state_dir).startswith("run"):
+        restart = mends.as_root("systemctl", "restart", checks_systemd.UNIT)
+        _show([f"A gateway runs here with the settings of before: restart it ({restart})."])
+
+
+def _tell_who_starts_it(file: SettingsFile, places: snippets.Places) -> None:
+    edit, enable = (
+        mends.as_root("systemctl", *verb, checks_systemd.UNIT) for verb in (("edit",), ("enable", "--now"))
+    )
+    _show(["", f"The unit, which deploy/install.sh puts in place ({edit}; {enable}):", ""])
     _show(snippets.drop_in(places).splitlines())
     _show(["", "Or, where nothing is to stay resident (crontab -e, as this user):", "", snippets.cron_line(places)])
     if not file.found_by_itself:
         _show([f"On the command line: export {file.named_in}={file.path}"])
-    if holder(settings.state_dir).startswith("run"):
-        _show(["A gateway runs here with the settings of before: restart it (systemctl restart ops-gateway)."])
+
+
+def _kept_in_the_environment() -> dict[str, str]:
+    """What counts although no file says it: whatever starts the gateway must set it, too. No secrets."""
+    kept = {name: value for name, value in answers.environment().items() if name not in SECRETS}
+    return {variable(name): value for name, value in kept.items() if mends.CREDENTIALS not in Path(value).parents}
 
 
 def _show(lines: Iterable[str]) -> None:

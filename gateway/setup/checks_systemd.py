@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from executor.sandbox.confinement import Confinement
@@ -18,16 +18,43 @@ _SYSTEMCTL = Path("/usr/bin/systemctl")
 _SECONDS = 10.0
 _ASKED = (
     "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "User", "WatchdogUSec", "NRestarts",
-    "NeedDaemonReload", "LoadCredential", "Environment", "WorkingDirectory",
+    "NeedDaemonReload", "LoadCredential", "Environment", "WorkingDirectory", "ReadWritePaths", "BindPaths",
 )  # fmt: skip
 _MANY_RESTARTS = 5
 
 
 def unit(_settings: Settings) -> Iterator[Check]:
     """Whether the unit is there, runs, comes back at boot, and is watched."""
-    if not _BOOTED.is_dir() or not _SYSTEMCTL.exists():
+    said = _show()
+    if said is None:
         yield ok("systemd", "this host was not booted by systemd")
-        return
+    elif isinstance(said, str):
+        yield warn("systemd", f"systemctl cannot be asked: {said}", "look at it by hand", f"systemctl status {UNIT}")
+    else:
+        yield from judge(said)
+
+
+def installed_for(named_in: str, settings_file: Path, written: Iterable[Path]) -> bool:
+    """Whether the unit is there, reads that settings file, and may write all those directories."""
+    said = _show()
+    return isinstance(said, Mapping) and fits(said, f"{named_in}={settings_file}", written)
+
+
+def fits(said: Mapping[str, str], assignment: str, written: Iterable[Path]) -> bool:
+    """Given the properties of the unit, return whether it has that assignment and may write those directories."""
+    bound = (each.partition(":")[0] for each in said.get("BindPaths", "").split())
+    writable = {Path(each.lstrip("-+")) for each in (*said.get("ReadWritePaths", "").split(), *bound)}
+    return (
+        said.get("LoadState") == "loaded"
+        and assignment in said.get("Environment", "").split()
+        and all(writable & {path, *path.parents} for path in written)
+    )
+
+
+def _show() -> Mapping[str, str] | str | None:
+    """The properties of the unit, what systemctl complains of, or None where systemd did not boot the host."""
+    if not _BOOTED.is_dir() or not _SYSTEMCTL.exists():
+        return None
     done = ProcessRunner(Confinement()).run(
         (str(_SYSTEMCTL), "show", f"--property={','.join(_ASKED)}", "--", UNIT),
         env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (nothing is written)
@@ -36,10 +63,8 @@ def unit(_settings: Settings) -> Iterator[Check]:
         deadline=_SECONDS,
     )
     if done.exit_code != 0:
-        said = done.stderr.decode("utf-8", "replace").strip()
-        yield warn("systemd", f"systemctl cannot be asked: {said}", "look at it by hand", f"systemctl status {UNIT}")
-        return
-    yield from judge(parse(done.stdout.decode("utf-8", "replace")))
+        return done.stderr.decode("utf-8", "replace").strip()
+    return parse(done.stdout.decode("utf-8", "replace"))
 
 
 def parse(text: str) -> dict[str, str]:
@@ -63,7 +88,8 @@ def judge(said: Mapping[str, str]) -> Iterator[Check]:
         yield warn("unit at boot", f"{UNIT} is not enabled", "enable it", mends.as_root("systemctl", "enable", UNIT))
     if said.get("User", "") in ("", "root", "0"):
         yield fail("unit's user", f"{UNIT} runs as root", "give it User=ops-gateway", _edit())
-    if said.get("WatchdogUSec", "0") in ("0", "infinity", ""):
+    started = said.get("ActiveState") not in ("inactive", "failed")  # systemd says it of what has been started only
+    if started and said.get("WatchdogUSec", "0") in ("0", "infinity", ""):
         what = f"{UNIT} has no WatchdogSec: a gateway that hangs stays so"
         yield warn("unit's watchdog", what, "give it Type=notify and WatchdogSec=", _edit())
     if said.get("NeedDaemonReload") == "yes":

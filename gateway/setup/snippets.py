@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import PurePath
 
 _PLAIN = re.compile(r"[A-Za-z0-9/._@+-]+")
@@ -14,24 +15,24 @@ class Places:
     """Where things lie on the host."""
 
     shared: PurePath
-    work_tree: PurePath
-    git_directory: PurePath
+    repositories: tuple[tuple[PurePath, PurePath], ...]  # work tree and git directory of each
     group: int  # of the shared directory
     settings_file: PurePath
     named_in: str  # the variable that names the settings file
     found_by_itself: bool  # without being named, where the program is started in `home`
     program: PurePath
     home: PurePath  # where it is started
+    environment: Mapping[str, str] = field(default_factory=dict)  # what is set there now, and not in the file
 
 
 def compose(places: Places) -> str:
-    """Return a service for a compose file: the agent's container, which sees three directories and no network."""
+    """Return a service for a compose file: the agent's container, without a network, seeing only what it works in."""
     volumes = "".join(
         f"      - {{type: bind, source: {_yaml(path)}, target: {_yaml(target)}, read_only: {str(closed).lower()}}}\n"
         for path, target, closed in (
             (places.shared, PurePath("/shared"), False),
-            (places.work_tree, places.work_tree, False),
-            (places.git_directory, places.git_directory, True),
+            *((tree, tree, False) for tree, _ in places.repositories),
+            *((directory, directory, True) for _, directory in places.repositories),
         )
     )
     return (
@@ -42,7 +43,7 @@ def compose(places: Places) -> str:
         "    network_mode: none\n"
         "    cap_drop: [ALL]\n"
         '    security_opt: ["no-new-privileges:true"]\n'
-        f"    working_dir: {_yaml(places.work_tree)}\n"
+        f"    working_dir: {_yaml(places.repositories[0][0])}\n"
         "    volumes:\n"
         f"{volumes}"
     )
@@ -50,16 +51,24 @@ def compose(places: Places) -> str:
 
 def drop_in(places: Places) -> str:
     """Return what a drop-in of the unit says so that it finds its settings and may write where it must."""
-    lines = ["[Service]", f"Environment={_unit(f'{places.named_in}={places.settings_file}')}"]
-    lines += [f"ReadWritePaths={_unit(str(path))}" for path in (places.shared, places.work_tree)]
+    told = {places.named_in: str(places.settings_file), **places.environment}
+    lines = ["[Service]", *(f"Environment={_unit(f'{name}={value}')}" for name, value in told.items())]
+    for path in (places.shared, *(tree for tree, _ in places.repositories)):
+        lines.append(f"{'BindPaths' if _in_a_home(path) else 'ReadWritePaths'}={_unit(str(path))}")
     return "\n".join(lines) + "\n"
 
 
 def cron_line(places: Places) -> str:
     """Return the line of a crontab that does a round each minute, for a host where nothing is to stay resident."""
-    named = "" if places.found_by_itself else f"{places.named_in}={_word(places.settings_file)} "
+    told = {} if places.found_by_itself else {places.named_in: str(places.settings_file)}
+    named = "".join(f"{name}={_word(value)} " for name, value in (told | dict(places.environment)).items())
     line = f"cd {_word(places.home)} && {named}{_word(places.program)} tick"
     return "* * * * * " + line.replace("%", r"\%") + "\n"  # crontab(5): % is a newline
+
+
+def _in_a_home(path: PurePath) -> bool:
+    """Whether the unit sees nothing there but what is bound into it (ProtectHome=tmpfs)."""
+    return any(PurePath(home) in path.parents for home in ("/home", "/root", "/run/user"))
 
 
 def _yaml(path: PurePath) -> str:
@@ -73,6 +82,6 @@ def _unit(text: str) -> str:
     return f'"{escaped}"' if " " in escaped else escaped
 
 
-def _word(path: PurePath) -> str:
+def _word(path: PurePath | str) -> str:
     text = str(path)
     return text if _PLAIN.fullmatch(text) else "'" + text.replace("'", "'\\''") + "'"

@@ -91,9 +91,14 @@ def test_a_machine_serves_after_the_steps_that_the_script_names_and_keeps_all_th
         ):
             assert named in steps
         assert "cannot" not in steps
+        machine.write("/etc/ops-gateway/credentials/SSH_KEY.pub", "ssh-ed25519 AAAA\n")  # no setting
         told = machine.attempt("ops-gateway", "init", "--non-interactive", "--yes", "--no-telegram").stdout
         assert "shop/local.git" in told
         assert "FAIL" not in told, told
+        assert "knows these settings and directories: systemctl enable --now" in told
+        assert "Paths=" not in told, "the drop-in is the script's business"
+        assert "sudo" not in told, "root reads it, and Debian has no sudo"
+        assert "unit's watchdog" not in told
         machine.run("ops-gateway", "adopt", "blog", "--yes")
         machine.run("systemctl", "enable", "ops-gateway")
         first = machine.start()

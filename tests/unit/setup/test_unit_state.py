@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from gateway.setup.checks_systemd import judge, parse
+from gateway.setup.checks_systemd import fits, judge, parse
 
 WELL = {
     "LoadState": "loaded", "ActiveState": "active", "SubState": "running", "UnitFileState": "enabled",
@@ -50,3 +52,24 @@ def test_properties_are_read_as_systemctl_prints_them() -> None:
         "Environment": "A=b C=d",
         "LoadCredential": "X:/x Y:/y",
     }
+
+
+def test_systemd_says_nothing_of_the_watchdog_of_a_unit_that_was_never_started() -> None:
+    names = {check.name for check in judge(WELL | {"ActiveState": "inactive", "WatchdogUSec": "infinity"})}
+
+    assert "unit's watchdog" not in names
+
+
+def test_a_unit_fits_when_it_reads_these_settings_and_may_write_these_directories() -> None:
+    settings, written = "GATEWAY_ENV_FILE=/etc/x.env", (Path("/srv/agent/shared"), Path("/home/ann/shop"))
+    said = {
+        "LoadState": "loaded",
+        "Environment": f"HOME=/var/lib/x {settings}",
+        "ReadWritePaths": "/srv/agent",
+        "BindPaths": "/home/ann/shop:/home/ann/shop:rbind",
+    }
+
+    assert fits(said, settings, written)
+    assert not fits(said, "GATEWAY_ENV_FILE=/etc/other.env", written)
+    assert not fits(said, settings, (*written, Path("/srv/blog")))
+    assert not fits(said | {"LoadState": "not-found"}, settings, written)
