@@ -26,6 +26,7 @@ from executor.git.risk_facts import (
     risks_of_paths,
     skips_ci,
 )
+from executor.git.tag_words import secrets_of_tags, tag_words
 from executor.git.transfer import ls_remote, tracked
 from executor.git.tree_changes import empty_tree, tree_changes, tree_patch
 
@@ -85,6 +86,7 @@ def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
     commits, total = _published(git, move)
     dropped, dropped_total = _dropped(git, move)
     author = identity(git)
+    tags, complete = tag_words(git, move.new) if move.new and move.kind is PushKind.TAG else ((), True)
     return replace(
         facts,
         commits=commits,
@@ -92,7 +94,11 @@ def _with_commits(git: Git, move: _Move, facts: PushFacts) -> PushFacts:
         dropped=dropped,
         dropped_total=dropped_total,
         risks=(*_risks_of_move(move), *risks_of_commits(commits, author.email if author else None)),
-        secrets=commit_secrets(git, move.ours, _theirs(git, move)) if move.ours and total else (),
+        secrets=(
+            *secrets_of_tags(tags, complete=complete),
+            *(commit_secrets(git, move.ours, _theirs(git, move)) if move.ours and total else ()),
+        ),
+        notes=(*facts.notes, *(tag.note() for tag in tags)),
     )
 
 

@@ -85,17 +85,18 @@ def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> Pu
 
 
 def pushed_object(git: Git, one: Wanted) -> str | None:
-    """Return the object that goes to the remote, None for a deletion. Raises Failed("not_found_in_repository")."""
+    """Return the object that goes to the remote, None for a deletion. Raises Failed("not_found_in_repository").
+
+    A tag goes as the object it is, but of what is no commit, a file or a directory, nothing of it would be shown.
+    """
     if one.source is None:
         return None
-    # a tag is pushed as the object it is; anything else as a commit
-    kind = "object" if one.destination.startswith(TAGS) else "commit"
-    found = resolve(git, one.source, kind)
+    found = resolve(git, one.source)
     if found is None:
         raise Failed(
             "not_found_in_repository", f"{one.source!r} names no commit here.", "git_cmd: branch -a lists branches."
         )
-    return found
+    return resolve(git, one.source, "object") if one.destination.startswith(TAGS) else found
 
 
 def _check_lease(git: Git, remote: str, one: Wanted, old: str | None) -> None:

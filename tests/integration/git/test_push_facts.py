@@ -178,6 +178,25 @@ def test_tags_are_told_as_tags_and_moving_one_is_a_danger(repository: Adopted) -
     assert "moved-tag" in kinds(moved)
 
 
+def test_what_a_tag_says_is_shown_and_looked_at_for_secrets(repository: Adopted) -> None:
+    repository.plain("tag", "-a", "-m", f"Version one\n\nkey {'AKIA' + 'Q7Z3HT5K9WPLMNO2'}", "inner")
+    repository.plain("tag", "-a", "-m", "Outside", "outer", "inner")
+    facts = facts_of(repository, "refs/tags/outer", old=None)
+
+    assert facts.notes == ("The tag outer says: Outside", "The tag inner says: Version one (and 2 more lines)")
+    assert [one.words() for one in facts.secrets] == ["an AWS key in the message of the tag (line 3)"]
+    assert any("Version one" in line for line in lines(facts))
+
+
+def test_more_tags_of_tags_than_are_looked_into_are_said(repository: Adopted) -> None:
+    repository.plain("tag", "-a", "-m", "0", "t0")
+    for number in range(1, 7):
+        repository.plain("tag", "-a", "-m", str(number), f"t{number}", f"t{number - 1}")
+
+    facts = facts_of(repository, "refs/tags/t6", old=None)
+    assert [one.kind for one in facts.secrets] == ["not scanned in full"]
+
+
 def test_c11_a_tag_named_like_the_branch_is_not_taken_for_it(repository: Adopted) -> None:
     repository.plain("tag", "main", "HEAD~1")
     repository.commit("new.txt", "x\n", "New")

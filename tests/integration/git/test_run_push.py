@@ -115,6 +115,17 @@ def test_tags_are_pushed_as_they_are_and_never_moved(repo: Adopted) -> None:
     assert code(run(repo, "push origin refs/tags/v1.0")) == "tag_exists"
 
 
+@pytest.mark.parametrize("what", ["HEAD^{tree}", "HEAD:file.txt"])
+def test_a_tag_of_what_is_no_commit_is_not_pushed_for_nobody_would_see_what_goes(repo: Adopted, what: str) -> None:
+    repo.plain("tag", "bare", what)
+    repo.plain("tag", "-a", "-m", "Wrapped", "wrapped", what)
+
+    for line in ("push origin bare", "push origin refs/tags/wrapped", "push --tags origin"):
+        assert code(run(repo, line)) == "not_found_in_repository"
+    assert repo.remote_ref("refs/tags/bare") is None
+    assert repo.remote_ref("refs/tags/wrapped") is None
+
+
 def test_c11_a_name_that_is_both_a_branch_and_a_tag_is_not_guessed(repo: Adopted) -> None:
     repo.plain("tag", "main")
 
