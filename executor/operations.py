@@ -10,6 +10,7 @@ from executor.git.actions import run_operation
 from executor.git.add_size import require_size
 from executor.git.bringing_in import what_comes
 from executor.git.coming_files import standing_in_the_way
+from executor.git.ignored_losses import ignored_losses
 from executor.git.outgoing import outgoing_secret
 from executor.git.questions import local_branches
 from executor.git.recovery_model import NothingToDo
@@ -85,5 +86,5 @@ def _preserve(git: Git, request_id: str, command: Command | None) -> None:
         preserve(git, request_id, worktree=False)
         return
     removes = command.risk is RiskClass.REWRITE and command.subcommand in _REMOVES_DIRECTORIES
-    ignored = standing_in_the_way(git, what_comes(command))
+    ignored = standing_in_the_way(git, what_comes(command)) | ignored_losses(git, command)
     preserve(git, request_id, worktree=True, embedded=removes, also=ignored)

@@ -60,6 +60,35 @@ def test_an_ignored_file_that_a_command_writes_over_comes_back_byte_for_byte(rep
     assert file.read_bytes() == MINE
 
 
+@pytest.mark.parametrize("line", ["stash -a", "stash push --all", "clean -fdx", "clean -fX"])
+def test_ignored_files_that_a_command_takes_away_on_purpose_come_back(repo: Adopted, line: str) -> None:
+    file = repo.write("app.log", MINE)
+    (repo.tree / "built").symlink_to("/nowhere")
+
+    assert run(repo, line).state is State.SUCCEEDED
+    assert not file.exists()
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+    assert (repo.tree / "built").readlink() == Path("/nowhere")
+
+
+def test_of_much_that_is_cleaned_away_what_is_small_and_near_the_top_is_kept(
+    repo: Adopted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("executor.git.ignored_losses.FILES", 2)
+    monkeypatch.setattr("executor.git.ignored_losses.FILE_BYTES", 100)
+    own = [repo.write(name, name) for name in ("app.log", "dir/own.log")]
+    others = [repo.write(name, name) for name in ("dir/deep/other.log", "conf/a/b")]
+    others.append(repo.write("large.log", "x" * 101))
+
+    assert run(repo, "clean -fdx").state is State.SUCCEEDED
+    undo(repo.open(), "r1")
+
+    assert [file.exists() for file in own] == [True, True]
+    assert [file.exists() for file in others] == [False, False, False]
+
+
 def test_the_files_of_an_ignored_directory_that_a_file_takes_the_place_of_come_back(repo: Adopted) -> None:
     first, second = repo.write("built/a", MINE), repo.write("built/deep/b", MINE)
 
