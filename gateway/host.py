@@ -223,8 +223,8 @@ class Host:
 
     def _after_take(self, anything: bool) -> None:
         self._watcher.check()
-        self._rest_soon()
-        if anything:  # else it is a sweep, as each minute, and the chat sees for itself whether others have written
+        if anything:  # else it is a sweep, as each minute; what others have written is seen each minute, too
+            self._rest_soon()
             self._nudge_chat()
 
     def _drained(self) -> None:

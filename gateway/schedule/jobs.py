@@ -87,13 +87,14 @@ async def expire(duties: Duties) -> None:
 
 
 async def publish(duties: Duties) -> None:
-    """Publish `gateway.json` for the agent, and write down for the operator how the gateway is."""
+    """Publish for the agent `gateway.json` and what other processes did, and write down how the gateway is."""
 
-    def both() -> None:
+    def whole() -> None:
+        duties.dispatcher.publish_rest()
         duties.dispatcher.publish_capabilities()
         duties.told()
 
-    await _bounded(duties, "publish", both)
+    await _bounded(duties, "publish", whole)
 
 
 async def retention(duties: Duties) -> None:

@@ -18,7 +18,7 @@ class RecordingDispatcher:
         self.ran: list[str] = []
         self.expired = 0
         self.answered: list[str] = []
-        self.published = 0
+        self.published = self.rest_published = 0
         self.cancelled = threading.Event()
         self.queues: dict[str, deque[Callable[[], object]]] = defaultdict(deque)
         self.left_behind: deque[tuple[int, bool]] = deque()  # what the next sweeps return: (taken, more waiting)
@@ -69,6 +69,9 @@ class RecordingDispatcher:
 
     def watch_health(self) -> None:
         self.ran.append("health")
+
+    def publish_rest(self) -> None:
+        self.rest_published += 1
 
     def publish_capabilities(self) -> None:
         self.published += 1

@@ -47,7 +47,7 @@ def test_everything_but_retention_and_upkeep_runs_at_the_start_and_is_noted_when
     async def scenario() -> None:
         async with scheduled() as (_, duties):
             await until(lambda: completed(duties) == {"sweep", "expire", "publish"})
-            assert duties.dispatcher.expired == 1
+            assert (duties.dispatcher.expired, duties.dispatcher.rest_published) == (1, 1)
 
     asyncio.run(scenario())
 
