@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -71,8 +71,9 @@ class Gateway:
 class Served:
     """A host with an adopted repository, the gateway that serves it, and the agent's eye on the results."""
 
-    def __init__(self, root: Path, build: Callable[[Path], Path]) -> None:
+    def __init__(self, root: Path, build: Callable[[Path], Path], settings: Mapping[str, str]) -> None:
         self.host = configured_host(root, build(root / "shop"))
+        self.host.settings.update(settings)
         (self.host.shared / "results").mkdir()
         self._results = Inotify(sync_timeout=_PATIENCE, cache_size=512)
         self._results.add_watch(self.host.shared / "results", Mask.MOVED_TO)
@@ -127,11 +128,14 @@ def configured_host(root: Path, tree: Path) -> ConfiguredHost:
 
 
 @contextmanager
-def served(build: Callable[[Path], Path] = work_tree) -> Iterator[Served]:
-    """A host in a directory of its own that is removed afterwards; `build` makes its work tree."""
+def served(build: Callable[[Path], Path] = work_tree, **settings: str) -> Iterator[Served]:
+    """A host in a directory of its own that is removed afterwards; `build` makes its work tree.
+
+    `settings` are environment variables of its gateway, beside those that every one has.
+    """
     with (
         tempfile.TemporaryDirectory(prefix="ops-gateway-bench-") as directory,
-        Served(Path(directory), build) as host,
+        Served(Path(directory), build, settings) as host,
     ):
         yield host
 

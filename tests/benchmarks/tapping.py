@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from datetime import UTC, datetime
 from pathlib import Path
 
+from tests.benchmarks.chats import BotApi, Chat, Person, Shown, chat_with_ann
 from tests.benchmarks.rows import Row, ms
 from tests.integration.gateway.gateway_process import ConfiguredHost, running, until
 from tests.repos import work_tree
 
-sys.path.append(str(Path(__file__).parents[1]))  # as pytest has it
-
-from bot_api import BotApi, Chat, Person, Shown
-
 _TAPS = 15
-_ANN = 11  # and her private chat with the bot: a group is written to 20 times a minute at most
 
 
 def tap() -> Row:
@@ -27,8 +22,8 @@ def tap() -> Row:
     to_start, to_vote, to_note = [], [], []
     with tempfile.TemporaryDirectory(prefix="ops-gateway-bench-") as directory, BotApi() as api:
         host = ConfiguredHost(Path(directory), work_tree(Path(directory) / "shop")).adopted()
-        chat, ann = api.world.chat(_ANN, "private", "Ann"), api.person(_ANN, "Ann", "ann")
-        with running(host, **_chat_settings(api)):
+        chat, ann, settings = chat_with_ann(api)
+        with running(host, **settings):
             for number in range(_TAPS):
                 name = f"tag-{number:02}"
                 host.raise_flag(f"git_cmd.{name}.flag", f"git tag v{number}")
@@ -49,15 +44,6 @@ def tap() -> Row:
     return Row(
         "decision tap to operation started", f"{ms(to_start):.0f} ms", "<= 100 ms", ms(to_start) <= 100, beside
     )
-
-
-def _chat_settings(api: BotApi) -> dict[str, str]:
-    return {
-        "GATEWAY_TELEGRAM_BOT_TOKEN": api.token,
-        "GATEWAY_TELEGRAM_CHAT_ID": str(_ANN),
-        "GATEWAY_TELEGRAM_OPERATOR_IDS": str(_ANN),
-        "GATEWAY_TELEGRAM_API_URL": api.url,
-    }
 
 
 def _card(api: BotApi, chat: Chat, name: str) -> Shown | None:
