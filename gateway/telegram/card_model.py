@@ -74,11 +74,6 @@ class Card:
     picture: Picture | None = None
     reply_hint: str = ""
 
-    @property
-    def first_line(self) -> str:
-        """What a notification shows first."""
-        return self.plain.split("\n", 1)[0]
-
 
 @dataclass(frozen=True, slots=True)
 class Place:

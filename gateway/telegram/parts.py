@@ -34,7 +34,7 @@ class Parts:
     def __init__(self, desk: Desk, handled: list[int]) -> None:
         settings, clock = desk.settings, RealClock()
         self._desk, self._handled = desk, handled
-        self.tasks: list[asyncio.Task[None]] = []
+        self._hearing: asyncio.Task[None] | None = None
         self._told = ""  # what keeps operators from being heard, once it was often enough
         self._bot_name = ""
         self._begun = clock.monotonic()
@@ -67,6 +67,13 @@ class Parts:
         )
         self.upkeep = Upkeep(desk, self.notifier, clock, self.reach)
 
+    async def run(self) -> None:
+        """Do all of it at the same time, until cancelled or something in it fails."""
+        async with asyncio.TaskGroup() as group:
+            self._hearing = group.create_task(self.polling.run(self.updates.handle))
+            for work in (self.delivery.run(), self.notifier.run(), self.upkeep.run(), self._introduce()):
+                group.create_task(work)
+
     def deaf(self) -> str:
         """Return why operators cannot be heard, if that was so often enough to be told; else an empty text."""
         return self._told if self.polling.state is not PollState.OK else ""
@@ -95,7 +102,7 @@ class Parts:
             self._wall(last) if silent else None,
         )
 
-    async def introduce(self) -> None:
+    async def _introduce(self) -> None:
         """Find out who the bot is, and tell Telegram which commands to offer; as often as it takes."""
         while True:
             try:
@@ -109,7 +116,8 @@ class Parts:
 
     async def finish(self, grace: float) -> None:
         """Hear nobody any more, and tell how things ended, for up to `grace` seconds."""
-        self.tasks[1].cancel()  # polling
+        if self._hearing is not None:
+            self._hearing.cancel()
         try:
             async with asyncio.timeout(grace):
                 await self.updates.finish()

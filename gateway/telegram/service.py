@@ -97,15 +97,7 @@ class ChatService:
         handled = await self._desk.call(handled_updates, self._desk)
         self._parts = parts = Parts(self._desk, handled)
         try:
-            async with asyncio.TaskGroup() as group:
-                for work in (
-                    parts.delivery.run(),
-                    parts.polling.run(parts.updates.handle),
-                    parts.notifier.run(),
-                    parts.upkeep.run(),
-                    parts.introduce(),
-                ):
-                    parts.tasks.append(group.create_task(work))
+            await parts.run()
         finally:
             self._parts = None
             await parts.transport.close()

@@ -64,7 +64,6 @@ class Timeouts:
 class Identity:
     """Who the bot is."""
 
-    bot_id: int
     username: str
 
 
@@ -205,7 +204,7 @@ class Transport:
     async def get_me(self) -> Identity:
         """Return who this bot is: the call that shows whether the token is good."""
         me = await self._call(self._bot.get_me())
-        return Identity(me.id, me.username or "")
+        return Identity(me.username or "")
 
     async def set_my_commands(self, commands: Sequence[tuple[str, str]]) -> None:
         """Tell Telegram which commands to offer: pairs of a name without its slash and what it does."""

@@ -284,11 +284,8 @@ def test_b14_status_says_what_is_wrong_and_never_what_is_planned(
     assert json.loads(capsys.readouterr().out)["requests"]["awaiting_approval"] == 1
 
 
-_TYPED = {
-    "y\n": (0, State.QUEUED),
-    "\n": (1, State.AWAITING_APPROVAL),
-    "": (1, State.AWAITING_APPROVAL),
-}  # "": Ctrl-D
+_CTRL_D = ""
+_TYPED = {"y\n": (0, State.QUEUED), "\n": (1, State.AWAITING_APPROVAL), _CTRL_D: (1, State.AWAITING_APPROVAL)}
 
 
 @pytest.mark.parametrize("answer", _TYPED)

@@ -46,7 +46,7 @@ def is_sound(card: Card) -> bool:
 
 @pytest.mark.parametrize("state", [state for state in State if state is not State.AWAITING_APPROVAL])
 def test_every_state_says_in_its_first_line_what_it_is_and_about_what(state: State) -> None:
-    first = request_card(PLACE, Story(request(state=state))).first_line
+    first = request_card(PLACE, Story(request(state=state))).plain.split("\n", 1)[0]
 
     assert "git reset --hard origin/main" in first
     assert first[0] not in "g<"
