@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from repos import LOCAL_ACCESS, Adopted, adopted_repository, clone, commit_file, plain_git
+from command_scene import code, done, run, theirs
+from repos import Adopted, adopted_repository, clone, plain_git
 
-from executor.git.grammar import judge
-from executor.git.lexer import split
-from executor.git.run_command import run_command
-from executor.outcome import Outcome, State
+from executor.outcome import State
 
 pytestmark = pytest.mark.needs("git")
 
@@ -24,27 +22,6 @@ def repo(tmp_path: Path) -> Adopted:
 def colleague(repo: Adopted, tmp_path: Path) -> Path:
     assert repo.remote is not None
     return clone(repo.remote, tmp_path / "colleague")
-
-
-def run(repo: Adopted, line: str, bound: dict[str, str] | None = None) -> Outcome:
-    return run_command(repo.open(LOCAL_ACCESS), judge(split(line)), bound)
-
-
-def done(repo: Adopted, line: str) -> Outcome:
-    outcome = run(repo, line)
-    assert outcome.state is State.SUCCEEDED, outcome.error
-    return outcome
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
-
-
-def theirs(colleague: Path, name: str = "theirs.txt", branch: str = "main") -> str:
-    commit = commit_file(colleague, name, "theirs\n")
-    plain_git(colleague, "push", "-q", "origin", f"HEAD:{branch}")
-    return commit
 
 
 def test_pushing_by_command_goes_forward_and_is_proved(repo: Adopted) -> None:
