@@ -12,7 +12,7 @@ from gateway.settings_model import Settings
 from gateway.settings_sources import variable
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md"), *(ROOT / "deploy").rglob("*.md")])
+PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md"), *(ROOT / "deploy").rglob("*.md")])
 ELSEWHERE = {"GATEWAY_ENV_FILE", "GATEWAY_CONFIG_FILE"}  # they say where settings are, and are none themselves
 
 
@@ -32,6 +32,17 @@ def test_a_page_names_only_settings_and_verbs_that_exist(page: Path) -> None:
 def test_a_link_to_a_file_of_the_project_leads_to_one(page: Path) -> None:
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def test_the_list_of_decisions_names_each_by_its_number_and_title() -> None:
+    decisions = ROOT / "docs" / "decisions"
+    listed = re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \|$", (decisions / "README.md").read_text(), re.M)
+    pages = sorted(decisions.glob("[0-9]*.md"))
+
+    assert [name for _, _, name in listed] == [page.name for page in pages]
+    for (number, title, _), page in zip(listed, pages, strict=True):
+        assert page.name.startswith(f"{int(number):04}-")
+        assert page.read_text().startswith(f"# {number}. {title}\n")
 
 
 def _code(text: str) -> list[str]:
