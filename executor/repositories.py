@@ -82,8 +82,8 @@ class Repositories:
         if not paths.tmp.is_dir():
             return
         with repository_lock(paths):
-            for name in end_leftovers(paths.root):
-                log.warning("ended a %s that a killed gateway had left at work in %s", name, paths.name)
+            for program in end_leftovers(paths.root):
+                log.warning("ended a %s that a killed gateway had left at work in %s", program, name)
             for entry in os.scandir(paths.tmp):
                 if entry.is_dir(follow_symlinks=False):
                     shutil.rmtree(entry.path, ignore_errors=True)
