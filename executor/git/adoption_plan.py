@@ -193,9 +193,9 @@ def _notes(
     if tree.st_mode & stat.S_ISVTX and us not in (0, tree.st_uid, owner):
         notes.append("the work tree is sticky: .git cannot be exchanged by another user than its owner.")
     if config.lfs or found.lfs:
-        notes.append("Git LFS was in use; unless the host allows it (allow_lfs), LFS files stay pointers here (C20).")
+        notes.append("Git LFS was in use; unless the host allows it (allow_lfs), LFS files stay pointers here.")
     if "modules" in found.top and not submodules:
-        notes.append("git directories of submodules are left behind; submodules are not allowed here (C24).")
+        notes.append("git directories of submodules are left behind; submodules are not allowed here.")
     if not remotes:
         notes.append("no remote is left, so nothing can be fetched or pushed; give one with --remote origin=URL.")
     return tuple(notes)

@@ -117,7 +117,7 @@ _WHY = tuple(
     (re.compile(pattern), why)
     for pattern, why in (
         (r"include(?:if\..*)?\.path", "reads another file"),
-        (r"core\.sshcommand", "names a program; give the ssh key to the gateway instead (C04)"),
+        (r"core\.sshcommand", "names a program; give its key as GATEWAY_SSH_KEY instead (ssh_key in gateway.toml)"),
         (r"core\.(?:fsmonitor|hookspath|editor|pager|askpass|gitproxy|alternaterefscommand)", "names a program"),
         (r"(?:filter|diff|merge|mergetool|difftool|alias|hook|gpg|trailer|pager|tar)\..*", "can name a program"),
         (r"core\.worktree", "puts the work tree elsewhere"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 
 import pytest
@@ -138,6 +139,20 @@ def test_what_decides_does_no_input_output_and_reads_no_clock(path: Path) -> Non
     assert names.isdisjoint(IMPURE_MODULES)
     calls = {ast.unparse(n.func) for n in ast.walk(ast.parse(path.read_text())) if isinstance(n, ast.Call)}
     assert calls.isdisjoint({"open", "datetime.now", "datetime.utcnow", "input", "print"})
+
+
+def words_of(path: Path) -> set[str]:
+    """The strings of a module but for its docstrings: what may be shown to somebody."""
+    tree = ast.parse(path.read_text())
+    holders = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+    told = {ast.get_docstring(node, clean=False) for node in ast.walk(tree) if isinstance(node, holders)}
+    values = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    return {value for value in values if isinstance(value, str)} - told
+
+
+@pytest.mark.parametrize("path", MODULES, ids=label)
+def test_the_codes_that_comments_cite_are_in_no_text_for_people(path: Path) -> None:
+    assert [words for words in words_of(path) if re.search(r"\([A-G]\d\d\)", words)] == []
 
 
 def test_every_pure_module_named_here_exists() -> None:

@@ -149,6 +149,33 @@ def test_c21_a_password_in_the_remotes_address_is_refused_and_not_shown(scene: S
     assert "hunter2" not in str(problem)
 
 
+def test_c04_an_ssh_command_of_the_repository_is_refused_by_name_with_the_setting_that_takes_its_key(
+    scene: Scene,
+) -> None:
+    scene.plain("config", "core.sshCommand", "ssh -i ~/.ssh/deploy -o IdentitiesOnly=yes")
+
+    plan = plan_adoption(scene.paths, scene.runner, allow_local_remote=True)
+
+    (line,) = [line for line in plan.lines() if "core.sshcommand" in line.lower()]
+    assert "GATEWAY_SSH_KEY" in line
+
+
+@pytest.mark.parametrize("name", ["--upload-pack=touch {};true", "-oProxyCommand=touch {}", "ext::touch {}"])
+def test_c17_a_remote_whose_name_is_an_option_is_left_out_and_runs_nothing(scene: Scene, name: str) -> None:
+    name = name.format(scene.paths.root.parent / "planted")
+    with (scene.git_dir / "config").open("a") as config:
+        config.write(f'[remote "{name}"]\n\turl = {scene.remote}\n\tfetch = +refs/heads/*:refs/remotes/evil/*\n')
+
+    scene.adopt()
+
+    git = open_repository(scene.paths, scene.runner, LOCAL)
+    assert list(remotes(git)) == ["origin"]
+    for operation in (fetch, ls_remote):
+        with pytest.raises(Problem):
+            operation(git, name)
+    assert not (scene.paths.root.parent / "planted").exists()
+
+
 def test_what_is_left_out_stays_readable_for_people(scene: Scene) -> None:
     hook = scene.git_dir / "hooks" / "pre-commit"
     hook.write_text("#!/bin/sh\nmake lint\n")
