@@ -130,7 +130,7 @@ def test_d06_a_flag_that_cannot_be_removed_is_never_run_and_that_is_said_once(pu
 
 
 @pytest.mark.needs("root")
-def test_d11_flags_that_come_while_the_disk_of_the_record_is_full_are_answered_when_it_is_not(
+def test_d11_g08_flags_that_come_while_the_disk_of_the_record_is_full_are_answered_when_it_is_not(
     tmp_path: Path,
 ) -> None:
     with host_on_small_disk(tmp_path, "state") as host, host.running(*HURRIED) as gateway:

@@ -11,7 +11,7 @@ pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 
 @pytest.mark.slow
-def test_two_thousand_flags_at_once_are_all_answered_in_the_order_they_were_written(host: ServedHost) -> None:
+def test_d03_two_thousand_flags_at_once_are_all_answered_in_the_order_they_were_written(host: ServedHost) -> None:
     ids = [f"flood-{number:04}" for number in range(2000)]
     host.shared.rename(host.root / "aside")
     for request_id in ids:

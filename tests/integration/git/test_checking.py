@@ -99,7 +99,7 @@ def test_an_identity_that_is_missing_is_told_with_the_way_to_set_it(tmp_path: Pa
     assert "git_set_config.flag" in check(adopted_repository(tmp_path, identity=False))
 
 
-def test_a_detached_head_is_told(repo: Adopted) -> None:
+def test_c11_a_detached_head_is_told(repo: Adopted) -> None:
     repo.plain("checkout", "-q", "--detach")
 
     text = check(repo)
@@ -108,7 +108,7 @@ def test_a_detached_head_is_told(repo: Adopted) -> None:
     assert "Upstream:     none (not on a branch)" in text
 
 
-def test_an_unborn_branch_is_told(tmp_path: Path) -> None:
+def test_c11_an_unborn_branch_is_told(tmp_path: Path) -> None:
     text = check(adopted_repository(tmp_path, commits=0, pushed=False))
 
     assert "main (no commit yet)" in text

@@ -134,7 +134,7 @@ def test_a_rewritten_branch_is_not_pushed(repo: Adopted) -> None:
     assert repo.remote_ref("refs/heads/main") == before
 
 
-def test_an_unborn_branch_is_named_as_such(tmp_path: Path) -> None:
+def test_c11_an_unborn_branch_is_named_as_such(tmp_path: Path) -> None:
     repo = adopted_repository(tmp_path, commits=0, pushed=False)
 
     assert code(push(repo)) == "unborn_branch"

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from repos import LOCAL_ACCESS, Adopted, adopted_repository
 
+from executor.errors import Refused
 from executor.git.grammar import judge
 from executor.git.lexer import split
 from executor.git.run_command import run_command
@@ -233,6 +234,20 @@ def test_a_branch_held_by_a_linked_work_tree_is_not_checked_out_twice(repo: Adop
     outcome = run(repo, "checkout held")
 
     assert code(outcome) == "branch_in_use"
+
+
+@pytest.mark.parametrize(
+    "line", ["commit", "commit -a", "commit --amend", "commit -e -m x", "rebase -i HEAD~1", "tag -a v1"]
+)
+def test_c05_what_would_open_an_editor_is_refused_at_once(repo: Adopted, line: str) -> None:
+    repo.write("file.txt", "changed\n")
+    before = repo.ref("refs/heads/main")
+
+    with pytest.raises(Refused) as caught:
+        run(repo, line)
+
+    assert caught.value.hint
+    assert repo.ref("refs/heads/main") == before
 
 
 def test_the_identity_can_be_set_by_command(repo: Adopted) -> None:

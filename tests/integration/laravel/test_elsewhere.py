@@ -37,7 +37,7 @@ def in_container(app: LaravelApplication, docker: DockerEngine, loop: str) -> La
 
 
 @pytest.mark.needs("docker-engine")
-def test_workers_in_a_container_are_restarted_there_and_the_new_ones_are_seen(
+def test_e08_without_a_terminal_workers_in_a_container_are_restarted_there_and_the_new_ones_are_seen(
     app: LaravelApplication, docker: DockerEngine, runner: ProcessRunner
 ) -> None:
     config = in_container(app, docker, LOOP)

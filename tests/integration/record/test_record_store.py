@@ -26,7 +26,7 @@ Opener = Callable[..., Store]
 New = Callable[..., NewRequest]
 
 
-def test_every_file_of_the_record_is_for_our_eyes_only(store: Store, database: Path, new: New) -> None:
+def test_g05_every_file_of_the_record_is_for_our_eyes_only(store: Store, database: Path, new: New) -> None:
     with store.transaction() as tx:
         requests.insert_one(tx, new("a"))
     modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in database.parent.iterdir()}
@@ -35,7 +35,7 @@ def test_every_file_of_the_record_is_for_our_eyes_only(store: Store, database: P
     assert {"record.db", "record.db-wal", "audit.anchor"} <= set(modes)
 
 
-def test_a_record_that_others_could_read_is_closed_to_them(open_store: Opener, database: Path) -> None:
+def test_g05_a_record_that_others_could_read_is_closed_to_them(open_store: Opener, database: Path) -> None:
     database.touch(0o644)
     open_store()
 

@@ -157,6 +157,25 @@ def test_a02_a_webhook_in_the_way_is_taken_away_even_at_the_second_try(api: BotA
     play(scene)
 
 
+def test_a02_after_a_conflict_and_a_recovery_that_failed_twice_the_next_one_is_still_tried(
+    api: BotApi, clock: SwiftClock
+) -> None:
+    chat, ann = api.group(), api.person(11, "Ann")
+    ann.says(chat, "/status")
+    api.script("getUpdates", [CONFLICT, CONFLICT])
+    api.world.webhook = "https://old.example/hook"
+    api.script("deleteWebhook", [reset(), stall()])
+
+    async def scene() -> None:
+        async with listener(api, clock, IMPATIENT) as listening:
+            await until(lambda: listening.heard)
+            assert texts(listening) == ["/status"]
+            assert listening.alerts == []
+
+    play(scene)
+    assert len(api.called("deleteWebhook")) == 3
+
+
 def test_a04_conflicts_that_come_and_go_are_one_alert(api: BotApi, clock: SwiftClock) -> None:
     chat, ann = api.group(), api.person(11, "Ann")
     api.script("getUpdates", [CONFLICT, None] * 25)

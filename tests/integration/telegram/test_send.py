@@ -328,7 +328,7 @@ def test_one_card_is_written_in_order_whatever_is_more_urgent(api: BotApi, clock
     assert [message.document for message in chat.shown()] == [("a.diff", b"x")]
 
 
-def test_decisions_go_before_chatter_and_are_let_into_a_full_queue(api: BotApi) -> None:
+def test_a12_decisions_go_before_chatter_and_are_let_into_a_full_queue(api: BotApi) -> None:
     chat, clock = api.group(), HandClock()
 
     async def scene() -> None:
@@ -344,7 +344,7 @@ def test_decisions_go_before_chatter_and_are_let_into_a_full_queue(api: BotApi) 
     assert [message.text for message in chat.shown()] == ["git_push main", "line 0", "line 1", "line 2"]
 
 
-def test_who_puts_too_much_waits_until_there_is_room(api: BotApi) -> None:
+def test_a12_who_puts_too_much_waits_until_there_is_room(api: BotApi) -> None:
     api.group()
     clock = HandClock()
 

@@ -74,7 +74,7 @@ def test_whoever_follows_is_not_disturbed_by_a_sweep_that_finds_nothing(tmp_path
     asyncio.run(scenario())
 
 
-def test_a_flag_that_arrives_during_a_take_is_taken_right_after_it(tmp_path: Path) -> None:
+def test_b12_a_flag_that_arrives_during_a_take_is_taken_right_after_it(tmp_path: Path) -> None:
     async def scenario() -> None:
         dispatcher = RecordingDispatcher()
         entered, go_on = threading.Event(), threading.Event()

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from executor.errors import ConfigError
-from gateway import settings, wiring
+from gateway import cli, settings, wiring
 
 TOKEN = "123456789:AbCdEfGhIjKlMnOpQrStUvWxYz"
 
@@ -50,6 +50,53 @@ def test_what_cannot_be_meant_is_named(given: dict[str, str], named: str, monkey
     with pytest.raises(ConfigError) as refused:
         settings.load()
     assert named in refused.value.message
+
+
+@pytest.mark.parametrize("chat", [None, "@shop_ops", ""])
+def test_g07_a_missing_or_wrong_chat_does_not_bring_the_token_out(
+    chat: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("GATEWAY_TELEGRAM_BOT_TOKEN", TOKEN)
+    if chat is not None:
+        monkeypatch.setenv("GATEWAY_TELEGRAM_CHAT_ID", chat)
+    assert cli.main(["run"]) == cli.EXIT_CONFIG
+    said = "".join(capsys.readouterr())
+    assert "GATEWAY_TELEGRAM_CHAT_ID" in said
+    assert TOKEN.partition(":")[2] not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("1,2", (1, 2)), ("1 2", (1, 2)), ("[1,2]", (1, 2)), ("7", (7,)), ("", ()), ("1,,2", (1, 2))],
+)
+def test_g06_operators_are_listed_in_whatever_way(
+    text: str, expected: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_TELEGRAM_BOT_TOKEN", TOKEN)
+    monkeypatch.setenv("GATEWAY_TELEGRAM_CHAT_ID", "-1001234567890")
+    monkeypatch.setenv("GATEWAY_TELEGRAM_OPERATOR_IDS", text)
+    assert settings.load().telegram_operator_ids == expected
+
+
+@pytest.mark.parametrize("text", ["abc", "1,abc", "-1001234567890", "1.5"])
+def test_g06_what_is_no_user_is_answered_with_the_variable_and_an_example(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GATEWAY_TELEGRAM_BOT_TOKEN", TOKEN)
+    monkeypatch.setenv("GATEWAY_TELEGRAM_CHAT_ID", "-1001234567890")
+    monkeypatch.setenv("GATEWAY_TELEGRAM_OPERATOR_IDS", text)
+    with pytest.raises(ConfigError) as refused:
+        settings.load()
+    assert "example: GATEWAY_TELEGRAM_OPERATOR_IDS=" in refused.value.message + refused.value.hint
+
+
+def test_e07_quotes_around_the_token_that_docker_keeps_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GATEWAY_TELEGRAM_BOT_TOKEN", f'"{TOKEN}"')
+    monkeypatch.setenv("GATEWAY_TELEGRAM_CHAT_ID", "-1001234567890")
+    with pytest.raises(ConfigError) as refused:
+        settings.load()
+    assert "GATEWAY_TELEGRAM_BOT_TOKEN: the value is wrapped in quotes" in refused.value.message
+    assert TOKEN.partition(":")[2] not in str(refused.value)
 
 
 def test_a25_a_token_that_is_none_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:

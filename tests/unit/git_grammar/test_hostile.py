@@ -58,7 +58,7 @@ def spellings(spec: CommandSpec, option: str, operand: str) -> Iterator[tuple[st
 
 
 @pytest.mark.parametrize(("name", "option"), list(unsafe_commands()))
-def test_unsafe_option_is_refused_in_every_spelling(name: str, option: str) -> None:
+def test_c17_an_unsafe_option_is_refused_in_every_spelling(name: str, option: str) -> None:
     words = (name,) if name in load().commands else tuple(name.split("-", 1))
     spec = load().commands[" ".join(words)]
     operand = SOME_OPERAND.get(name, "HEAD")
@@ -93,7 +93,7 @@ def test_no_long_option_may_be_abbreviated(name: str) -> None:
     "word",
     ["--end-of-options", "--output=/tmp/x", "--exec=id", "--upload-pack=id", "--git-dir=/", "--no-such", "-\u00e9"],
 )
-def test_no_command_takes_an_option_that_is_not_its_own(name: str, word: str) -> None:
+def test_c17_no_command_takes_an_option_that_is_not_its_own(name: str, word: str) -> None:
     for words in ((word,), ("HEAD", word), (word, "HEAD"), ("HEAD", "HEAD", word)):
         with pytest.raises(Refused):
             judge((*name.split(), *words))

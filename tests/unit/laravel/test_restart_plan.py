@@ -41,6 +41,12 @@ def test_the_command_is_the_hosts_and_holds_nothing_of_the_request(given: Larave
     assert " ".join(restart_argv(given)) == line
 
 
+def test_e08_docker_is_called_by_its_whole_path_and_asked_for_no_terminal() -> None:
+    words = restart_argv(config(RestartBy.ARTISAN, IN_CONTAINER))
+    assert Path(words[0]).is_absolute()
+    assert [word for word in words[1 : words.index("php")] if word.startswith("-")] == ["-w"]
+
+
 def test_an_approval_names_the_command_its_place_and_that_all_workers_restart() -> None:
     said = dict(what_restarts(config(RestartBy.ARTISAN), "emails"))
     assert said["runs"] == "php artisan queue:restart --no-interaction --no-ansi"
