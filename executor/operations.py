@@ -39,9 +39,9 @@ _REMOVES_DIRECTORIES = frozenset({"clean", "checkout", "switch", "reset", "rm"})
 class Operations:
     """Runs operations. Steps of a recovery are recorded as events while they happen."""
 
-    def __init__(self, store: Store, limits: Limits | None = None) -> None:
+    def __init__(self, store: Store, limits: Limits) -> None:
         self._store = store
-        self._limits = limits or Limits()
+        self._limits = limits
 
     def outgoing_secret(self, git: Git, request: Request) -> str | None:
         """Return what kind of secret a push seems to publish, if the request is one and it does."""

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from repos import Adopted, adopted_repository, clone, commit_file, plain_git
 
+from executor.config import Limits
 from executor.git.grammar import judge
 from executor.git.lexer import split
 from executor.git.undo import undo
@@ -40,7 +41,7 @@ def run(repo: Adopted, line: str, request_id: str = "r1") -> Outcome:
     try:
         request = Request(Operation.GIT_CMD, CmdParams(tuple(split(line))))
         decision = Run(command.risk, command.argv, command)
-        return Operations(store).run(repo.open(), request_id, request, decision, {})
+        return Operations(store, Limits()).run(repo.open(), request_id, request, decision, {})
     finally:
         store.close()
 
