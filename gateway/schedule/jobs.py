@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from apscheduler.events import (
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from loguru import logger
 
+from executor.errors import Problem
 from gateway.schedule.heartbeat import PERIODS, Heartbeat
 
 if TYPE_CHECKING:
@@ -159,6 +161,7 @@ def schedule(duties: Duties) -> AsyncIOScheduler:
 
     Memory only: module-level functions under fixed names, so that starting twice makes no second set (B13).
     """
+    logging.getLogger("apscheduler.executors").setLevel(logging.CRITICAL)  # all that it says is said by `_note`
     scheduler = AsyncIOScheduler(timezone=UTC)
     scheduler.add_listener(
         lambda event: _note(duties.heartbeat, event), EVENT_JOB_ERROR | EVENT_JOB_MISSED | EVENT_JOB_MAX_INSTANCES
@@ -195,4 +198,7 @@ def _note(heartbeat: Heartbeat, event: JobEvent) -> None:
     what = _TROUBLES[event.code]
     heartbeat.trouble(event.job_id, what)
     exception = getattr(event, "exception", None) if event.code == EVENT_JOB_ERROR else None
-    logger.opt(exception=exception).warning("the job {} {}", event.job_id, what)
+    if isinstance(exception, Problem):  # something around the gateway; where in the program it was met says nothing
+        logger.warning("the job {} {}: {}", event.job_id, what, exception)
+    else:
+        logger.opt(exception=exception).warning("the job {} {}", event.job_id, what)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import io
+import logging
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
@@ -11,8 +13,11 @@ from zoneinfo import ZoneInfo
 
 import pytest
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from loguru import logger
 from recording_dispatcher import RecordingDispatcher, until
 
+from executor.errors import Unavailable
+from gateway import logs
 from gateway.schedule import jobs
 from gateway.schedule.heartbeat import PERIODS, Heartbeat
 from gateway.schedule.pickup import Pickup
@@ -64,6 +69,45 @@ def test_b05_a_scheduler_that_lost_its_timer_is_noticed_by_the_missing_sweep_and
             duties.close()
 
     asyncio.run(scenario())
+
+
+@pytest.mark.parametrize(
+    ("cause", "traced"),
+    [(ZeroDivisionError("a bug"), True), (Unavailable("disk_full", "the disk is full", ""), False)],
+)
+def test_b10_a_job_that_fails_is_logged_once_with_its_cause(cause: Exception, traced: bool) -> None:
+    """A bug with where it was met, and what is wrong around the gateway in one line: it may be so for hours."""
+    root, stream = logging.getLogger(), io.StringIO()
+    handlers, level = root.handlers[:], root.level
+    logs.configure("DEBUG", stream=stream)
+
+    async def scenario() -> None:
+        dispatcher = RecordingDispatcher()
+
+        def fail() -> int:
+            raise cause
+
+        dispatcher.expire = fail
+        heartbeat = Heartbeat(PERIODS)
+        pickup = SimpleNamespace(sweep_soon=lambda: None)
+        duties = jobs.Duties(dispatcher, pickup, heartbeat, told=lambda: None)
+        scheduler = jobs.schedule(duties)
+        try:
+            await until(lambda: heartbeat.as_data()["troubles"].get("expire failed"))
+        finally:
+            scheduler.shutdown(wait=False)
+            duties.close()
+
+    try:
+        asyncio.run(scenario())
+    finally:
+        logger.remove()
+        logging.captureWarnings(False)
+        root.handlers[:] = handlers
+        root.setLevel(level)
+    assert stream.getvalue().count(f"{cause}\n") == 1
+    assert stream.getvalue().count("Traceback") == traced
+    assert stream.getvalue().count("the job expire failed") == 1
 
 
 @pytest.mark.parametrize(
