@@ -16,9 +16,9 @@ from laravel_app import LaravelApplication, laravel_app
 from executor.config import ExecutorConfig, RepositoryConfig
 from executor.dispatch import Dispatcher
 from executor.host_operations import HOST_LANE
-from executor.laravel.config import LaravelConfig, RestartBy
+from executor.laravel.config import LaravelApp, LaravelConfig, RestartBy
 from executor.policy.model import Operation, Policy
-from executor.record import approvals
+from executor.record import approvals, audit
 
 pytestmark = pytest.mark.needs("laravel")
 
@@ -78,6 +78,29 @@ def test_f03_workers_that_do_not_come_back_are_answered_as_gone(tmp_path: Path, 
     ):
         result = answered(tmp_path, dispatcher)
     assert (result["state"], result["error"]["code"]) == ("failed", "workers_gone")
+
+
+def test_f04_what_artisan_said_when_it_failed_is_told_without_its_passwords(
+    tmp_path: Path, app: LaravelApplication
+) -> None:
+    php = tmp_path / "php"
+    php.write_text(
+        """#!/bin/sh
+        case "$*" in
+        *queue:restart*) echo 'RedisException: redis://:hunter2@db:6379 refused; DB_PASSWORD=hunter2' >&2; exit 1 ;;
+        esac
+        exec /usr/bin/php "$@"
+        """
+    )
+    php.chmod(0o755)
+    config = told(app)
+    with executor(tmp_path, replace(config, app=LaravelApp(app.directory, php=str(php)))) as dispatcher:
+        result = answered(tmp_path, dispatcher)
+        with dispatcher.store.reading() as view:
+            events = [event.data for event in audit.events_of(view, "a1")]
+    assert (result["state"], result["error"]["code"]) == ("failed", "restart_failed")
+    assert "RedisException" in result["error"]["message"]
+    assert "hunter2" not in json.dumps(result) + json.dumps(events, default=str)
 
 
 @pytest.mark.parametrize(("cache", "code"), [("array", "restart_without_effect"), ("file", "app_not_ours")])

@@ -79,8 +79,15 @@ def test_what_is_put_in_its_place_is_never_written_through(
     assert (shared / "commands.log").read_text() == "".join(f"{line}\n" for line in writer.lines)
 
 
-@pytest.mark.parametrize("edit", [lambda log: os.truncate(log, 2), lambda log: log.open("a").close() or log.unlink()])
-def test_a_log_that_was_cut_or_removed_is_made_anew_from_the_original(
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda log: os.truncate(log, 2),
+        lambda log: log.rename(log.with_name("commands.log.1")),
+        lambda log: log.open("a").close() or log.unlink(),
+    ],
+)
+def test_g02_a_log_that_was_cut_moved_away_or_removed_is_made_anew_from_the_original(
     edit: Callable[[Path], None], shared: Path, writer: Writer
 ) -> None:
     writer.write("one")

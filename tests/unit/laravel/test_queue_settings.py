@@ -119,5 +119,11 @@ def test_what_cannot_be_used_is_refused_by_its_name(
     assert said in refusal(monkeypatch, **given)
 
 
+@pytest.mark.parametrize("zone", ["Mars/Olympus", "BRT", "../../etc/passwd", "Europe"])
+def test_b09_hours_need_a_time_zone_that_is_known_here(monkeypatch: pytest.MonkeyPatch, zone: str) -> None:
+    monkeypatch.setenv("TZ", "UTC")  # which is not a guess at what the hours are meant in
+    assert "GATEWAY_QUEUE_TIME_ZONE:" in refusal(monkeypatch, NAMES="emails", SOURCE="artisan", TIME_ZONE=zone)
+
+
 def test_g07_a_refused_source_does_not_repeat_its_password(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "hunter2" not in refusal(monkeypatch, NAMES="emails", SOURCE="ftp://u:hunter2@h/x")
