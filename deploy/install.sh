@@ -283,12 +283,13 @@ next_steps() {
   echo "Installed. What comes next, as root:"
   check_ways
   cat <<TEXT
-  ops-gateway init                    asks for what is open (approvals, Telegram), adopts, and runs the doctor; by hand:
-    editor $SETTINGS/gateway.env
+  install -o $ACCOUNT -m 600 YOUR-KEY $SETTINGS/credentials/SSH_KEY
+  ssh-keyscan YOUR-REMOTE >$SETTINGS/credentials/KNOWN_HOSTS
+  ops-gateway init                    asks for what is open (approvals, Telegram), adopts, and runs the doctor; in its
+                                      stead, with $SETTINGS/gateway.env by hand:
     ops-gateway adopt                 the git directory moves out of the agent's reach
     ops-gateway doctor                every assumption, with its mend
   systemctl enable --now ops-gateway
-A key for the remote: $SETTINGS/credentials/SSH_KEY, and its host key in KNOWN_HOSTS there.
 TEXT
   [ -z "$shared" ] || echo "The agent's container gets $shared, and the group $(getent group "$group" | cut -d: -f3) ($group)."
 }
@@ -299,7 +300,7 @@ uninstall_all() {
   if [ -e "$UNIT" ]; then
     step "stop the service, and start it no more; a push that runs may end first" \
       systemctl disable --now ops-gateway
-    step "remove the unit and $PATHS" rm -f "$UNIT" "$PATHS"
+    step "remove the unit and $PATHS" remove_unit
     step "let systemd read its units again" systemctl daemon-reload
   fi
   for each in "$COMMAND" "$PROGRAM"; do
@@ -307,11 +308,17 @@ uninstall_all() {
   done
 }
 
+remove_unit() {
+  rm -f "$UNIT" "$PATHS"
+  [ ! -d "$UNIT.d" ] || rmdir --ignore-fail-on-non-empty "$UNIT.d"
+}
+
 what_stays() {
   cat <<TEXT
 
 Taken away. What stays: $STATE (the record, and the adopted git directories, which the .git of each
 work tree points to), $SETTINGS, the shared directory, the account $ACCOUNT, and drop-ins of your own.
+To give a work tree its git directory back, install again, and run: ops-gateway release NAME
 TEXT
 }
 

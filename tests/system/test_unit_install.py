@@ -118,7 +118,8 @@ def test_a_machine_serves_after_the_steps_that_the_script_names_and_keeps_all_th
 
         said = installing(machine, "--uninstall", "--yes")
         assert "/var/lib/ops-gateway" in said
-        for gone in ("/opt/ops-gateway", "/usr/local/bin/ops-gateway", f"/etc/systemd/system/{UNIT}"):
+        units = (f"/etc/systemd/system/{UNIT}", f"/etc/systemd/system/{UNIT}.d")
+        for gone in ("/opt/ops-gateway", "/usr/local/bin/ops-gateway", *units):
             assert not machine.path(gone).exists()
         assert installing(machine, "--uninstall", "--yes").split("\n")[1].strip() == "nothing"
         assert machine.run("git", "-c", "safe.directory=*", "-C", "/home/agent/work/shop", "log", "-1", "--format=%s")
