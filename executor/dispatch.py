@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Set
 from datetime import UTC, datetime, timedelta
 
+from executor.aftermath import Aftermath
 from executor.answers import Answers
 from executor.asking import Asking
 from executor.capability_report import capability_report
@@ -69,6 +70,7 @@ class Dispatcher:
         operations = Operations(self.store, config.limits)
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
         self._host_lane = HostLane(config, self.store, self._facts, asking, self.host_operations, self._answers)
+        self._aftermath = Aftermath(config, self.store, self.repositories, self._answers)
         self._troubles: dict[str, str] = {}  # what does not work now -> in words
 
     def tell_queued(self, told: Callable[[Set[str]], None]) -> None:
@@ -115,17 +117,20 @@ class Dispatcher:
         return HOST_LANE if operation in HOST_OPERATIONS else self.repositories.paths(repo).name
 
     def queued_repositories(self) -> list[str]:
-        """Return the lanes in which something is to be run or put to operators."""
+        """Return the lanes in which something is to be run, put to operators or looked into."""
         with self.store.reading() as view:
-            return requests.due_repositories(view)
+            return sorted({*requests.due_repositories(view), *self._aftermath.waiting()})
 
     def run_next(self, repo: str) -> bool:
         """Run what comes next in the lane `repo`, or put it to operators; return False when there is nothing.
+
+        After a start it is first looked into what was interrupted there.
 
         Raises Unavailable when that cannot be recorded, or somebody else is at work in the repository.
         """
         where = f"running in {repo}" if repo != HOST_LANE else "running for the host"
         try:
+            self._aftermath.look(repo)
             worked = self._running.run_next(repo) if repo != HOST_LANE else self._host_lane.run_next()
         except Unavailable as problem:
             self._troubles[where] = problem.message
@@ -147,17 +152,16 @@ class Dispatcher:
     def recover(self, *, after_order: bool = False) -> None:
         """At start, before anything else: find out what an earlier process left, and answer for it.
 
-        What was running is interrupted (what only reads is queued again), what was claimed is taken up, and the
-        newest results are written anew. With the shared directory missing this is done when it is back. `after_order`
-        says that the earlier process ended in order, a minute ago by cron: then there is nothing to tell or to find.
+        What was running is interrupted (what only reads is queued again; `run_next` looks what became of the rest),
+        what was claimed is taken up, and the newest results are written anew; without the shared directory when it
+        is back. `after_order`: the earlier process ended in order, a minute ago by cron: nothing is to be found.
         """
         if after_order:
             return
         with self.store.transaction() as tx:
             found = recover_after_crash(tx, _changes_nothing)
             tx.append("gateway.started", data=self._start_report())
-        for row in found.interrupted:
-            self._answers.publish(row.id)
+        self._aftermath.gather(found.interrupted)
         self._in_each_repository("leftovers in", self.repositories.clear_unfinished)
         try:
             self._intake.take_leftovers()

@@ -12,9 +12,9 @@ from executor.record import requests
 from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from executor.record.store import Transaction
-from executor.record.transitions import transition
+from executor.record.transitions import UNKNOWN, transition
 
-_STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended because the gateway stops
+STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended because the gateway stops
 
 
 def restored(row: RequestRow) -> Request:
@@ -36,12 +36,13 @@ def begin(tx: Transaction, row: RequestRow) -> None:
 
 def end(tx: Transaction, request_id: str, outcome: Outcome) -> None:
     """Record how a running request ended."""
+    verified = dict(outcome.verified) or (dict(UNKNOWN) if was_stopped(outcome) else {})
     result: dict[str, object] = {
         "exit_code": outcome.exit_code,
         "truncated": outcome.truncated,
-        "verified": dict(outcome.verified),
+        "verified": verified,
     }
-    told: dict[str, object] = {"exit_code": outcome.exit_code, "verified": dict(outcome.verified)}
+    told: dict[str, object] = {"exit_code": outcome.exit_code, "verified": verified}
     if outcome.error is not None:
         result["error"] = error_data(outcome.error)
         told |= {"code": outcome.error.code, "message": outcome.error.message}
@@ -81,7 +82,7 @@ def bug(so_far: str) -> Failed:
 
 def was_stopped(outcome: Outcome) -> bool:
     """Whether an operation was ended because the gateway stops: what it came to is not known."""
-    return outcome.error is not None and outcome.error.code in _STOPPED
+    return outcome.error is not None and outcome.error.code in STOPPED
 
 
 def _end_state(outcome: Outcome) -> State:

@@ -46,14 +46,18 @@ def address_of(git: Git, remote: str) -> RemoteAddress:
     return parse_remote(url, allow_local=access.allow_local_remote, allow_plain_http=access.allow_plain_http)
 
 
-def ls_remote(git: Git, remote: str, patterns: Sequence[str] = ()) -> dict[str, str]:
+def ls_remote(
+    git: Git, remote: str, patterns: Sequence[str] = (), *, deadline: float | None = None
+) -> dict[str, str]:
     """Return full ref name -> object id as the remote says now; annotated tags also appear peeled, as `NAME^{}`.
 
-    Given full ref names as `patterns`, only those. Raises Failed with a named code, TimedOut("remote_timeout").
+    Given full ref names as `patterns`, only those. It may take `deadline` seconds, the repository's own unless given.
+    Raises Failed with a named code, TimedOut("remote_timeout").
     """
     done = git.transfer(
         ["ls-remote", "--quiet", remote, *patterns],
         address=address_of(git, remote),
+        deadline=deadline,
         exact=True,
     )
     pairs = (line.split("\t", 1) for line in text(done.stdout).splitlines())

@@ -17,6 +17,9 @@ from executor.record.requests import RequestRow, in_state
 from executor.record.schema import requests
 from executor.record.store import Transaction
 
+# What is verified of a request that was interrupted, until somebody has looked what it left.
+UNKNOWN: Mapping[str, object] = {"effect": None}
+
 
 class Changes(TypedDict, total=False):
     """What may change together with the state. `result` and `output` are masked as they are written."""
@@ -47,14 +50,28 @@ def transition(
     befores = frozenset({expected}) if isinstance(expected, State) else expected
     for before in befores:
         check_arrow(before, to)
-    values = _values(tx, to, changes)
-    statement = _statement(befores, frozenset(values))
-    parameters = {f"new_{name}": value for name, value in values.items()}
-    parameters |= {"new_event_seq": tx.chain.next_seq, "of_host": tx.host, "of_id": request_id}
-    if tx.connection.execute(statement, parameters).rowcount == 0:
+    if not _write(tx, request_id, befores, _values(tx, to, changes)):
         return False
     tx.append(f"request.{to}", request_id, data)
     return True
+
+
+def found_afterwards(tx: Transaction, request_id: str, result: Mapping[str, object]) -> bool:
+    """Give an interrupted request the `result` that says what it left; return False if it is in another state.
+
+    Its state stays as it is. The event "request.found", with what is verified now, is in the same transaction.
+    """
+    if not _write(tx, request_id, frozenset({State.INTERRUPTED}), encoded({"result": result}, tx.redactor)):
+        return False
+    tx.append("request.found", request_id, {"verified": result.get("verified")})
+    return True
+
+
+def _write(tx: Transaction, request_id: str, befores: frozenset[State], values: Mapping[str, object]) -> bool:
+    """Write columns of a request that is in one of `befores`, and the number of the event that is appended next."""
+    parameters = {f"new_{name}": value for name, value in values.items()}
+    parameters |= {"new_event_seq": tx.chain.next_seq, "of_host": tx.host, "of_id": request_id}
+    return tx.connection.execute(_statement(befores, frozenset(values)), parameters).rowcount > 0
 
 
 def _values(tx: Transaction, to: State, changes: Changes) -> dict[str, object]:
@@ -98,7 +115,10 @@ def recover_after_crash(tx: Transaction, run_again: Callable[[RequestRow], bool]
     requeued: list[RequestRow] = []
     for row in in_state(tx, State.RUNNING):
         again = run_again(row)
-        to = State.QUEUED if again else State.INTERRUPTED
-        transition(tx, row.id, State.RUNNING, to, {"why": "the gateway stopped while it ran"})
+        why = {"why": "the gateway stopped while it ran"}
+        if again:
+            transition(tx, row.id, State.RUNNING, State.QUEUED, why)
+        else:
+            transition(tx, row.id, State.RUNNING, State.INTERRUPTED, why, result={"verified": UNKNOWN})
         (requeued if again else interrupted).append(row)
     return Recovery(tuple(interrupted), tuple(requeued))

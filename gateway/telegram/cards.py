@@ -106,6 +106,8 @@ def _heading(place: Place, story: Story) -> Markup:
     if state is State.RUNNING and request.started_at:
         said = f"since {words.moment(place, request.started_at)}"
     effect = (result.get("verified") or {}).get("effect")
+    if state is State.INTERRUPTED and effect is not None:
+        said = f"the gateway stopped while it ran; {'it took effect' if effect else 'no effect of it was found'}"
     if state is State.SUCCEEDED and effect is not None:
         mark, said = (mark, "verified") if effect else ("⚠️", "but its effect was not seen")
     second = join((words.where(place, request.repo), place.pen.text(said) if said else EMPTY), " · ")

@@ -26,6 +26,8 @@ _TOLD_ELSEWHERE = frozenset({"effect", "why", "rescue", "changed", "parents", "i
 def verification(pen: Pen, result: Mapping[str, Any]) -> Block:
     """Return what was read back after it ran; no paragraph where there was nothing to read back."""
     verified = result.get("verified") or {}
+    if isinstance(verified.get("found"), list):  # of an interrupted request; the first is told as what went wrong
+        return Block(tuple(say("• {}", pen.prose(str(line), MESSAGE_UNITS)) for line in verified["found"][1:]))
     read = _read_back(pen, verified)
     if verified.get("effect") is False:
         why = pen.prose(str(verified.get("why", "it was not found afterwards")), MESSAGE_UNITS)

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from executor import operations
 from executor.operations import Operations
 from executor.protocol import claims, shared_dir
 from executor.protocol.shared_dir import SharedDir
@@ -70,6 +71,7 @@ POINTS: dict[str, Callable[[str], None]] = {
     "recorded": lambda _: before(SharedDir, "release"),
     "unlinked": lambda _: after(SharedDir, "release"),
     "started": lambda _: before(Operations, "run"),
+    "kept": lambda _: before(operations, "run_operation"),
     "git begun": lambda _: after(ProcessRunner, "_spawn", _does_it),
     "git ended": lambda _: after(Operations, "run"),
     "ended": lambda request_id: before(SharedDir, "publish", _is_answer(request_id)),

@@ -121,7 +121,7 @@ def test_a_change_that_had_begun_is_interrupted_and_never_done_again(
         assert "git_status" in error["hint"]
         nothing_is_left_over(host, gateway, request_id)
     assert kind.effects(host) - before in effects
-    assert host.told(request_id)[-1] == "request.interrupted"
+    assert host.told(request_id)[-2:] == ["request.interrupted", "request.found"]
 
 
 @pytest.mark.parametrize("point", ENDED)

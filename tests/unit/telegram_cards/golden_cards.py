@@ -291,6 +291,19 @@ CARDS: dict[str, Callable[[], Card]] = {
             ),
         ),
     ),
+    "interrupted-found": lambda: request_card(
+        PLACE,
+        ended(
+            State.INTERRUPTED,
+            result=result(
+                "interrupted",
+                "The gateway stopped while it ran. Found afterwards: the remote has it: refs/heads/main is at "
+                "0a1b2c3d4e there (origin).",
+                "do not ask for it again; git_status and git_check show the rest",
+                verified={"effect": True, "found": ["the remote has it", "a lock was left behind: <index>.lock"]},
+            ),
+        ),
+    ),
     "denied-with-reason": lambda: request_card(
         PLACE,
         story(
