@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from bot_api import error, stall
-from served_host import ServedHost, until
+from served_host import HURRIED, ServedHost, until
 from telegram_chat import OpsChat, ops_chat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
@@ -21,6 +21,23 @@ START = ("getMe", "setMyCommands", "deleteWebhook", "getUpdates")  # what a bot 
 def chat(host: ServedHost) -> Iterator[OpsChat]:
     with ops_chat(host) as chat:
         yield chat
+
+
+def test_a01_while_somebody_else_hears_with_the_same_token_that_is_told_once_and_flags_are_served(
+    host: ServedHost, chat: OpsChat
+) -> None:
+    chat.api.always("getUpdates", error(409, "Conflict: terminated by other getUpdates request"))
+    with host.running(*HURRIED) as gateway:
+        chat.shows("polls with the same bot token")
+        assert host.ask("git_status.s1.flag")["state"] == "succeeded"
+        until(lambda: state_of_polls(host) == "conflict", "the conflict in `status`", deadline=120)
+        host.raise_flag("git_cmd.tag-1.flag", "git tag v9")
+        card = chat.settled_card("tag-1", "Approve?")
+        chat.api.always("getUpdates", None)
+        chat.ann.presses(chat.group, card, APPROVE)
+        until(lambda: host.result("tag-1")["state"] == "succeeded", "a press that is heard again", deadline=120)
+        assert len(chat.messages("polls with the same bot token")) == 1
+        assert "Traceback" not in gateway.log
 
 
 def test_a06_a_telegram_that_never_answers_holds_up_neither_the_start_nor_a_flag(
