@@ -62,6 +62,7 @@ class Store:
         self.host = host
         self.key = key
         self.redactor = redactor
+        self.told: Callable[[], None] = lambda: None  # called, in its thread, after a transaction that added events
         self.anchor_problem: str | None = None  # why the anchor is not being written, to be said in the status
         self._clock = clock
         self._writing = threading.Lock()
@@ -122,6 +123,8 @@ class Store:
                     self.anchor.raise_to(chain.head)
                 except (OSError, BadAnchor) as error:
                     self.anchor_problem = str(error)  # what was committed stays committed
+            if chain.head:
+                self.told()
 
     @contextmanager
     def reading(self) -> Iterator[Reading]:

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from loguru import logger
-from sqlalchemy import Connection, event
 
 from gateway.settings_model import Settings
 from gateway.telegram.card_model import Place
@@ -48,7 +47,7 @@ class ChatService:
 
     def start(self) -> None:
         """Begin; returns at once."""
-        event.listen(self._desk.store.engine, "commit", self._committed)
+        self._desk.store.told = self._told
         self._task = asyncio.create_task(self._for_ever(), name="chat")
 
     def nudge(self) -> None:
@@ -60,7 +59,7 @@ class ChatService:
 
     async def stop(self, grace: float) -> None:
         """Hear nobody any more, tell how things ended for up to `grace` seconds, and let go of everything."""
-        event.remove(self._desk.store.engine, "commit", self._committed)
+        self._desk.store.told = lambda: None
         if self._parts is not None:
             await self._parts.finish(grace)
         if self._task is not None:
@@ -106,8 +105,8 @@ class ChatService:
         told = self._parts.deaf() if self._parts is not None else ""
         return {**others, **({"hearing operators": told} if told else {})}
 
-    def _committed(self, connection: Connection) -> None:
-        """Something is being committed, in any thread: look soon. Many commits are one look."""
-        if connection.get_execution_options().get("writes") and not self._nudged:
+    def _told(self) -> None:
+        """The log has grown, by any thread: look soon. Many events are one look."""
+        if not self._nudged:
             self._nudged = True
             self._loop.call_soon_threadsafe(self.nudge)

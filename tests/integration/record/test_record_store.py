@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 
 from executor.errors import ConfigError, Unavailable
 from executor.outcome import State
-from executor.record import audit, requests, sqlite
+from executor.record import audit, cards, requests, sqlite
 from executor.record.requests import NewRequest
 from executor.record.store import Store
 from executor.record.transitions import transition
@@ -61,6 +61,26 @@ def test_a_reader_neither_waits_for_a_writer_nor_sees_half_of_its_work(store: St
             assert requests.get(view, "a") is None
     with store.reading() as view:
         assert requests.get(view, "a") is not None
+
+
+def test_whoever_follows_the_log_is_told_when_it_has_grown_and_of_nothing_else(store: Store) -> None:
+    seen: list[int] = []
+    store.told = lambda: seen.append(last_event(store))
+    with store.transaction() as tx:
+        cards.note(tx, "day", "2026-05-01")
+    with pytest.raises(ValueError, match="undone"), store.transaction() as tx:
+        tx.append("chat.lost")
+        raise ValueError("undone")
+    before = last_event(store)
+    assert seen == []
+    with store.transaction() as tx:
+        tx.append("chat.joined")
+    assert seen == [before + 1]
+
+
+def last_event(store: Store) -> int:
+    with store.reading() as view:
+        return audit.head(view).seq
 
 
 def test_transactions_do_not_nest(store: Store) -> None:
