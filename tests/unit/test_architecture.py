@@ -91,6 +91,7 @@ IMPURE_MODULES = {
     "pathlib", "random", "secrets", "sqlalchemy", "loguru", "ctypes", "fcntl", "multiprocessing", "urllib.request",
 }  # fmt: skip
 MAX_LINES = 300
+CODE = re.compile(r"\([A-G]\d\d\)|\(P\d\)")  # of a kind of failure: see CONTRIBUTING.md
 
 
 def imports(path: Path) -> set[str]:
@@ -152,7 +153,12 @@ def words_of(path: Path) -> set[str]:
 
 @pytest.mark.parametrize("path", MODULES, ids=label)
 def test_the_codes_that_comments_cite_are_in_no_text_for_people(path: Path) -> None:
-    assert [words for words in words_of(path) if re.search(r"\([A-G]\d\d\)", words)] == []
+    assert [words for words in words_of(path) if CODE.search(words)] == []
+
+
+@pytest.mark.parametrize("path", [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")], ids=label)
+def test_the_codes_that_comments_cite_are_on_no_page(path: Path) -> None:
+    assert CODE.findall(path.read_text()) == []
 
 
 def test_every_pure_module_named_here_exists() -> None:

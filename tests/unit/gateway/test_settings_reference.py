@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[3]
 
 
 def systemd(text: str) -> dict[str, str]:
-    """EnvironmentFile= of systemd.exec(5): `#` and `;` begin comments, quotes are taken off, blanks inside are kept."""
+    """EnvironmentFile= of systemd.exec(5): `#` and `;` begin comments, quotes are taken off, blanks inside kept."""
     lines = [line.strip() for line in text.splitlines()]
     pairs = [line.partition("=") for line in lines if line and line[0] not in "#;"]
     return {name: " ".join(shlex.split(value, posix=True)) for name, _, value in pairs}
