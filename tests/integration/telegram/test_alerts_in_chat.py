@@ -1,0 +1,100 @@
+"""Alerts as they stand in the chat: few of them whatever flickers, and none that reached nobody."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bot_api import BotApi, SwiftClock, error
+from notifier_scene import Scene, scene
+from scenes import PATIENT, until
+
+from gateway.telegram.alerts import HOLD_SECONDS
+from gateway.telegram.unreachable import Reach
+from gateway.telegram.upkeep import Upkeep
+
+BEGINS = "git hangs"
+
+
+@pytest.fixture
+def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
+    with scene(tmp_path, api) as made:
+        yield made
+
+
+class Minutes:
+    """A clock that only the test turns; that of the delivery runs by itself."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    async def sleep(self, seconds: float) -> None:
+        raise AssertionError(f"nobody sleeps {seconds} s in a single round")
+
+
+def test_a35_what_goes_up_and_down_each_minute_for_two_hours_is_told_at_once_and_three_times_at_most(
+    world: Scene, clock: SwiftClock
+) -> None:
+    troubles: dict[str, str] = {}
+    desk = replace(world.desk, troubles=lambda: dict(troubles))
+
+    async def whole() -> None:
+        async with world.following(clock, PATIENT) as notifier:
+            minutes = Minutes()
+            upkeep = Upkeep(desk, notifier, minutes, Reach)
+            for minute in range(120):
+                troubles.clear()
+                if minute % 2 == 0:
+                    troubles["running in shop"] = f"{BEGINS}, for the {minute}th time"
+                minutes.now = 60.0 * minute
+                await upkeep.round()
+                if minute == 0:
+                    await until(lambda: told(world))
+            minutes.now += HOLD_SECONDS
+            troubles["another"] = "so that there is something to wait for"
+            await upkeep.round()
+            await until(lambda: any("something to wait for" in text for text in world.texts()))
+
+    asyncio.run(whole())
+    assert 1 <= len(told(world)) <= 2
+    assert sum("running in shop" in text for text in world.texts()) <= 3
+
+
+def test_a35_an_alert_that_reached_nobody_is_told_when_somebody_can_be_reached(
+    world: Scene, clock: SwiftClock, api: BotApi
+) -> None:
+    api.always("sendMessage", error(403, "Forbidden: bot was kicked from the supergroup chat"))
+    desk = replace(world.desk, troubles=lambda: {"running in shop": BEGINS})
+
+    async def whole() -> None:
+        async with world.following(clock, PATIENT) as notifier:
+            minutes = Minutes()
+            upkeep = Upkeep(desk, notifier, minutes, Reach)
+            await upkeep.round()
+            await until(lambda: notifier.gone_since is not None)
+            api.always("sendMessage", None)
+
+            async def rounds() -> None:
+                while not told(world):
+                    minutes.now += 15.0
+                    await upkeep.round()
+                    await asyncio.sleep(0.01)
+
+            await asyncio.wait_for(rounds(), 60)
+            for _ in range(3):
+                minutes.now += 15.0
+                await upkeep.round()
+
+    asyncio.run(whole())
+    assert len(told(world)) == 1
+
+
+def told(world: Scene) -> list[str]:
+    """The messages that say that it has begun."""
+    return [text for text in world.texts() if BEGINS in text]
