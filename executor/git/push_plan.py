@@ -10,6 +10,7 @@ from executor.git.refnames import HEADS, TAGS
 
 # How the ids of a push are named where an approval binds them: what a ref becomes, and what it is at the remote now.
 NEW, OLD = "new:", "remote:"
+_HEAD = ("HEAD", "@")
 _DELETE = frozenset({"-d", "--delete"})
 _FORCE = frozenset({"-f", "--force"})
 
@@ -65,6 +66,8 @@ def _refspec(spec: str, known: Known) -> Wanted:
         return _deletion(destination, known)
     full = _source(source, known)
     if not colon:
+        if source in _HEAD:
+            _current(known)  # without a branch there is no name for it at the remote
         if full is None:
             raise Failed(
                 "no_such_branch", f"There is no branch or tag named {source!r} here.", "Name one, or SOURCE:BRANCH."
@@ -76,9 +79,9 @@ def _refspec(spec: str, known: Known) -> Wanted:
 
 
 def _source(name: str, known: Known) -> str | None:
-    """Return the full ref that a short name stands for here; None where it is none (a commit id, `HEAD~1`)."""
-    if name in ("HEAD", "@"):
-        return _current(known)
+    """Return the full ref that a short name stands for here; None where it is none (a commit, HEAD on no branch)."""
+    if name in _HEAD:
+        return HEADS + known.current if known.current is not None else None
     found = [ref for ref in (name, HEADS + name, TAGS + name) if ref in known.ours and ref.startswith("refs/")]
     if len(found) > 1:
         raise Failed(

@@ -18,8 +18,9 @@ _JOINED_SCRIPTS_FROM = 0x0590  # scripts that need joiners, and all emoji, lie b
 _EAST_ASIAN = frozenset({"LATIN", "CJK", "HIRAGANA", "KATAKANA", "HANGUL", "BOPOMOFO"})
 # Latin letters of phonetic alphabets (script g, small capitals, clicks): of use in no name, alike to plain ones.
 _PHONETIC = re.compile("[\u01c0-\u01c3\u0250-\u02af\u1d00-\u1dbf\ua720-\ua7ff]")
-# Letters of other scripts that a reader takes for Latin ones; a name made only of these is a disguise.
-_DISGUISES = frozenset("авеіѕјкмнорсԁтухһԛԝӏԍᴦАВЕЅІЈКМНОРСТУХԌԚԜαιονρυϲϳκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
+# Letters of other scripts that a reader takes for Latin ones; a name made only of these is a disguise. Small letters
+# that look like capitals (в, м, н, т) are not among them: `тест` is a word.
+_DISGUISES = frozenset("аеіѕјкорсԁухһԛԝӏԍᴦАВЕЅІЈКМНОРСТУХԌԚԜαιονρυϲϳκΑΒΕΖΗΙΚΜΝΟΡΤΥΧ")
 
 
 def hidden_character(text: str, *, lines: bool = False) -> str | None:

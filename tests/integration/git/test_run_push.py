@@ -42,6 +42,16 @@ def test_pushing_without_words_means_the_current_branch(repo: Adopted) -> None:
     assert repo.plain("rev-parse", "--abbrev-ref", "topic@{upstream}") == "origin/topic"
 
 
+def test_where_head_is_on_no_branch_it_is_pushed_under_the_name_that_is_given(repo: Adopted) -> None:
+    repo.plain("checkout", "-q", "--detach")
+    new = repo.commit("a.txt", "a\n")
+
+    assert code(run(repo, "push origin HEAD")) == "detached_head"
+    done(repo, "push origin HEAD:topic")
+
+    assert repo.remote_ref("refs/heads/topic") == new
+
+
 def test_a_push_that_would_lose_commits_is_not_made_without_force(repo: Adopted, colleague: Path) -> None:
     kept = theirs(colleague)
     repo.commit("ours.txt", "ours\n")

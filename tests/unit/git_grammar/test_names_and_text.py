@@ -22,6 +22,7 @@ from executor.git.text import disguise, hidden_character
         "größe",
         "функция",
         "feature/функция",
+        "fix/тест",
         "機能/ログイン",
         "기능",
         "naïve-café",
