@@ -30,7 +30,6 @@ _RECORD_BYTES = 64 * 1024 * 1024
 _LARGEST = 2**63 - 1
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _DIGEST = re.compile(r"(?:[0-9a-f]{64})?")
-_LATIN = re.compile(r"[\x00-\xff]*")
 _BRANCH_KEY = re.compile(r"branch\.(?:[^\n\0]+\.)?[A-Za-z][A-Za-z0-9-]*")
 _BAD_IN_REF = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{")  # git-check-ref-format(1)
 
