@@ -34,7 +34,7 @@ def added_lines(patch: bytes) -> Iterator[AddedLine]:
     lines = _lines(patch)
     for line in lines:
         if line.startswith(b"+++ "):
-            path = _path(line[4:])
+            path = path_of(line[4:])
         elif line.startswith(b"@@") and (found := _HUNK.match(line)):
             yield from _in_hunk(lines, path, found)
 
@@ -72,8 +72,8 @@ def _in_hunk(lines: Iterator[bytes], path: str, found: re.Match[bytes]) -> Itera
         number, after = number + 1, after - 1
 
 
-def _path(name: bytes) -> str:
-    """Return the path of a `+++` line: without `b/`, quotes and the tab that git sets after a name with blanks."""
+def path_of(name: bytes) -> str:
+    """Return the path that a patch names: without `b/`, quotes, and the tab that git sets after a name with blanks."""
     if name.startswith(b'"'):
         inner = name[1 : name.rfind(b'"')]
         name = _ESCAPE.sub(

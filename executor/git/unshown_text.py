@@ -9,16 +9,20 @@ import codecs
 import re
 from collections.abc import Iterator
 
-from executor.git.added_lines import AddedLine
+from executor.git.added_lines import AddedLine, path_of
 
 SMALL_BYTES = 1024 * 1024  # of a binary file that is looked at
+_NAME = rb'("b/[^\n]*"|b/[^\n]*)'  # in quotes where git has to escape something, or where it is not ASCII
 _BINARY = re.compile(
     rb"^index [0-9a-f,]+\.\.([0-9a-f]{40,64})[^\n]*\n(?:[^\n]*\n){0,2}?"
-    rb"Binary files (?:[^\n]* and b/([^\n]*) )?differ$",
+    rb"Binary files (?:[^\n]* and " + _NAME + rb" )?differ$",
     re.MULTILINE,
 )
+# A new file that is empty has only the head of its patch, in which its name stands twice.
 _NEW_NAME = re.compile(
-    rb"^\+\+\+ b/([^\n\t]*)|^rename to ([^\n]*)|^Binary files [^\n]* and b/([^\n]*) differ$", re.MULTILINE
+    rb"^\+\+\+ " + _NAME + rb"|^rename to ([^\n]*)|^Binary files [^\n]* and " + _NAME + rb" differ$"
+    rb'|^diff --git "?a/([^\n]+) "?b/\4\nnew file mode ',
+    re.MULTILINE,
 )
 _READABLE = re.compile(rb"[\x20-\x7e]{12,}")
 _MARKS = (
@@ -35,15 +39,15 @@ def binary_files(patch: bytes) -> dict[str, str]:
     found = {}
     for one in _BINARY.finditer(patch):
         if one[1].strip(b"0"):
-            found[one[1].decode()] = (one[2] or b"a file of a merge").decode("utf-8", "surrogateescape")
+            found[one[1].decode()] = path_of(one[2]) if one[2] else "a file of a merge"
     return found
 
 
 def file_names(patch: bytes) -> Iterator[AddedLine]:
     """Yield the names that files have after `patch`, each once, as lines of no file."""
-    names = dict.fromkeys(one[1] or one[2] or one[3] or b"" for one in _NEW_NAME.finditer(patch))
+    names = dict.fromkeys(path_of(next(filter(None, one.groups()))) for one in _NEW_NAME.finditer(patch))
     for name in names:
-        yield AddedLine("the name of a file", 0, name.decode("utf-8", "surrogateescape"))
+        yield AddedLine("the name of a file", 0, name)
 
 
 def lines_of(path: str, content: bytes) -> Iterator[AddedLine]:

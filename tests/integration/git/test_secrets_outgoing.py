@@ -211,8 +211,21 @@ def test_an_ordinary_picture_holds_no_secret(repository: Adopted) -> None:
     assert commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))]) == ()
 
 
-def test_a_secret_in_the_name_of_a_file_is_found_and_not_repeated(repository: Adopted) -> None:
-    repository.commit(f"backup-{AWS_KEY}.txt", "nothing\n")
+@pytest.mark.parametrize("name", ["Zugänge.ini", 'odd "name".ini', "dir é/a b.ini"])
+def test_a_name_that_git_puts_in_quotes_hides_no_content(repository: Adopted, name: str) -> None:
+    repository.commit(name, f"key = {AWS_KEY}\n".encode("utf-16"))
+
+    (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
+
+    assert (found.path, found.line) == (name, 1)
+
+
+@pytest.mark.parametrize("name", [f"backup-{AWS_KEY}.txt", f"Zugänge {AWS_KEY}.txt", f"two\nlines {AWS_KEY}"])
+@pytest.mark.parametrize("content", ["nothing\n", "", "\0"])
+def test_a_secret_in_the_name_of_a_file_is_found_and_not_repeated(
+    repository: Adopted, name: str, content: str
+) -> None:
+    repository.commit(name, content)
 
     (found,) = commit_secrets(repository.open(), "main", [str(repository.remote_ref("refs/heads/main"))])
 
