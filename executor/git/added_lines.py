@@ -73,7 +73,7 @@ def _in_hunk(lines: Iterator[bytes], path: str, found: re.Match[bytes]) -> Itera
 
 
 def path_of(name: bytes) -> str:
-    """Return the path that a patch names: without `b/`, quotes, and the tab that git sets after a name with blanks."""
+    """Return the path that a patch names: without `b/`, quotes and the tab that git sets after names with blanks."""
     if name.startswith(b'"'):
         inner = name[1 : name.rfind(b'"')]
         name = _ESCAPE.sub(
