@@ -209,6 +209,8 @@ class Host:
             found["watching"] = self._watcher.problem
         if self._monitor is not None and (late := self._monitor.trouble()):
             found["queue monitor"] = late
+        if self._chat is not None and (fails := self._chat.trouble()):
+            found["chat"] = fails
         return found | self._closed | self._dispatcher.troubles()
 
     def _status(self) -> str:
@@ -260,6 +262,6 @@ class Host:
             "watching": self._watcher.problem or "inotify",
             "heartbeat": self._heartbeat.as_data(),
             **self._dispatcher.health(),
+            "degraded": self._troubles(),
         }
-        health["degraded"] = self._closed | health["degraded"]
         return health | ({"telegram": self._chat.health()} if self._chat is not None else {})

@@ -85,8 +85,6 @@ def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> It
         yield f"audit log: {anchor} (ops-gateway audit verify)"
     for what, why in found["health"].get("degraded", {}).items():
         yield f"{what}: {why}"
-    for job in found["health"].get("heartbeat", {}).get("late", []):
-        yield f"the job {job} was not completed for too long: see the gateway's log"
 
 
 def _tick_troubles(last: datetime | None, now: datetime, *, going: bool) -> Iterator[str]:

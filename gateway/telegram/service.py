@@ -43,6 +43,7 @@ class ChatService:
         self._loop = asyncio.get_running_loop()
         self._task: asyncio.Task[None] | None = None
         self._parts: Parts | None = None
+        self._bug = ""  # what ended it, until it has held for a while again
         self._nudged = False
 
     def start(self) -> None:
@@ -71,7 +72,7 @@ class ChatService:
         """Return how the chat is, as JSON can hold it. From any thread."""
         parts = self._parts
         if parts is None:
-            return {"state": "starting"}
+            return {"state": "failing", "problem": self._bug} if self._bug else {"state": "starting"}
         return {
             "state": parts.state(),
             "polls": parts.polling.state,
@@ -80,17 +81,28 @@ class ChatService:
             "problem": parts.delivery.problem or parts.polling.problem,
         }
 
+    def trouble(self) -> str:
+        """Return in words that a bug keeps ending the chat; "" while none does. From any thread."""
+        return f"it ended with an error ({self._bug}) and is begun anew: see the gateway's log" if self._bug else ""
+
     async def _for_ever(self) -> None:
         """Keep the chat going: a bug in it is logged, and it is made anew."""
         again = AGAIN_FIRST
         while True:
             begun = time.monotonic()
+            held = asyncio.get_running_loop().call_later(AGAIN_MOST, self._holds)
             try:
                 await self._once()
-            except Exception:  # noqa: BLE001 (the one place where the chat's bugs end)
+            except Exception as error:  # noqa: BLE001 (the one place where the chat's bugs end)
+                self._bug = type(error).__name__
                 again = AGAIN_FIRST if time.monotonic() - begun > AGAIN_MOST else min(2 * again, AGAIN_MOST)
                 logger.exception("the chat met an error and is begun anew in {:.0f} s", again)
+            finally:
+                held.cancel()
             await asyncio.sleep(again)
+
+    def _holds(self) -> None:
+        self._bug = ""
 
     async def _once(self) -> None:
         handled = await self._desk.call(handled_updates, self._desk)

@@ -57,6 +57,14 @@ def blind() -> None:
     _fails(facts, "local_branches", Failed("git_failed", "git fails here", "mend it"), lambda _git: True)
 
 
+def chatless() -> None:
+    """A bug ends the chat whenever it begins."""
+    hurried()
+    from gateway.telegram.parts import Parts
+
+    _fails(Parts, "run", RuntimeError("a bug"), lambda _parts: True)
+
+
 def unscheduled() -> None:
     """The scheduler cannot be started."""
     _fails(jobs, "schedule", RuntimeError("no scheduler"), lambda _duties: True)
@@ -72,6 +80,7 @@ CHANGES = {
     "forgetful": forgetful,
     "buggy": buggy,
     "blind": blind,
+    "chatless": chatless,
     "unscheduled": unscheduled,
     "short-lived": short_lived,
 }

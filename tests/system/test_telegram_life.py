@@ -47,6 +47,19 @@ def test_without_a_token_nothing_of_the_chat_is_loaded() -> None:
     assert done.stdout.split() == ["False", "False"]
 
 
+def test_a_bug_that_keeps_ending_the_chat_is_in_the_status_and_flags_go_on(host: ServedHost, chat: OpsChat) -> None:
+    with host.running(ALTERED, "chatless", "run"):
+        host.raise_flag("git_status.s1.flag")
+        host.in_state("s1", "succeeded")
+
+        def said() -> bool:
+            done = host.cli("status")
+            return done.returncode == 1 and "chat: it ended with an error (RuntimeError)" in done.stdout
+
+        until(said, "the status to tell of the chat")
+        assert re.search(r"telegram +failing", host.cli("status").stdout)
+
+
 def test_a05_the_host_serves_without_telegram_and_joins_it_later(host: ServedHost, chat: OpsChat) -> None:
     chat.api.stop()
     with host.running():
