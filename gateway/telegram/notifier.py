@@ -18,6 +18,7 @@ from loguru import logger
 
 from executor.errors import Problem, Unavailable
 from executor.outcome import State
+from executor.policy.model import Operation
 from gateway.telegram import drawing, standing
 from gateway.telegram.batches import Batch, Notice, next_batch
 from gateway.telegram.cards import reminder
@@ -255,9 +256,11 @@ class Notifier:
 
 
 def _unsettled(one: Drawn) -> float:
-    """Return how many seconds to wait, after a yes, for what comes of it."""
+    """Return how many seconds to wait, after a yes, for what comes of it. A recovery is watched step by step."""
     story = one.story
     if story is None or story.request.state not in (State.QUEUED, State.RUNNING):
+        return 0.0
+    if story.request.operation is Operation.GIT_RECOVER:
         return 0.0
     if story.approval is None or story.approval.decided_at is None:
         return 0.0

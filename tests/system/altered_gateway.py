@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Callable
 from typing import Any
 
 from executor import asking, facts, intake
 from executor.dispatch import Dispatcher
 from executor.errors import Failed
+from executor.operations import Operations
 from gateway.cli import main
 from gateway.schedule import heartbeat, jobs
 from gateway.schedule.pickup import Pickup
@@ -57,6 +59,17 @@ def blind() -> None:
     _fails(facts, "local_branches", Failed("git_failed", "git fails here", "mend it"), lambda _git: True)
 
 
+def deliberate() -> None:
+    """Each step of a recovery takes so long that a person could follow it."""
+    real = Operations._step
+
+    def slowly(self: Operations, request_id: str, step: str, state: str, detail: str) -> None:
+        real(self, request_id, step, state, detail)
+        time.sleep(1.5)
+
+    Operations._step = slowly  # type: ignore[method-assign]
+
+
 def chatless() -> None:
     """A bug ends the chat whenever it begins."""
     hurried()
@@ -81,6 +94,7 @@ CHANGES = {
     "buggy": buggy,
     "blind": blind,
     "chatless": chatless,
+    "deliberate": deliberate,
     "unscheduled": unscheduled,
     "short-lived": short_lived,
 }
