@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 from dataclasses import replace
 
 from executor.errors import Failed, Refused
@@ -57,6 +58,10 @@ def release(paths: RepositoryPaths, runner: ProcessRunner) -> AdoptionReport:
         kept = paths.root / "adoption"
         if kept.is_dir() and os.listdir(kept):
             notes += (f"what was left out when it was adopted is still in {kept}.",)
+        if os.fstat(tree).st_uid != os.geteuid():  # what was kept for the host alone is so still
+            where = shlex.quote(str(paths.work_tree))
+            mend = f"chown -R --reference={where} {where}/.git"
+            notes += (f".git belongs to the gateway's account; whose the work tree is gets it by, as root: {mend}",)
         return AdoptionReport(f"Released {paths.work_tree}: .git is a directory of its own again.", notes)
 
 

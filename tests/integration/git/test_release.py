@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -35,6 +36,16 @@ def test_refs_index_stash_and_remotes_are_as_they_were(scene: Scene) -> None:
     assert scene.leftovers() == []
     commit_file(scene.tree, "after.txt", "x")
     scene.plain("push", "-q")
+
+
+@pytest.mark.needs("root")
+def test_the_owner_of_the_work_tree_is_told_how_to_get_the_git_directory(scene: Scene) -> None:
+    os.chown(scene.tree, 65534, 65534)
+
+    [mend] = [note.partition("as root: ")[2] for note in scene.release().notes if "as root: " in note]
+
+    subprocess.run(["/bin/sh", "-euc", mend], check=True)
+    assert scene.git_dir.stat().st_uid == (scene.git_dir / "HEAD").stat().st_uid == 65534
 
 
 def test_our_own_settings_are_gone_and_a_persons_stay(scene: Scene) -> None:
