@@ -71,10 +71,10 @@ def test_a_machine_serves_after_the_steps_that_the_script_names_and_keeps_all_th
         work_tree(machine.tree)
         subprocess.run(["chown", "-R", f"{DEVELOPER}:{DEVELOPER}", str(machine.tree)], check=True)
         machine.write("/home/agent/.profile", "")
-        machine.run("mount", "--bind", "--mkdir", "/srv/agent", "/home/agent/work")
+        machine.run("mount", "--bind", "--mkdir", "/srv/agent", "/home/agent/code")
         machine.write("/home/somebody/secret", "x")
         work_tree(machine.srv / "agent" / "blog")
-        place = "/home/agent/work"
+        place = "/home/agent/code"
         directories = ("--shared", f"{place}/shared", "--work-tree", f"{place}/shop", "--work-tree", f"{place}/blog")
 
         plan = installing(machine, "--dry-run", *directories)
@@ -122,7 +122,7 @@ def test_a_machine_serves_after_the_steps_that_the_script_names_and_keeps_all_th
         for gone in ("/opt/ops-gateway", "/usr/local/bin/ops-gateway", *units):
             assert not machine.path(gone).exists()
         assert installing(machine, "--uninstall", "--yes").split("\n")[1].strip() == "nothing"
-        assert machine.run("git", "-c", "safe.directory=*", "-C", "/home/agent/work/shop", "log", "-1", "--format=%s")
+        assert machine.run("git", "-c", "safe.directory=*", "-C", "/home/agent/code/shop", "log", "-1", "--format=%s")
 
         installing(machine, "--yes", *directories)
         machine.start()
