@@ -1,4 +1,4 @@
-"""What every test shares: a clean environment, and skipping by the real part a test needs."""
+"""What every test shares: a clean environment, skipping by the part a test needs, a directory for other users."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import ctypes
 import os
 import shutil
 import signal
+import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import hypothesis
@@ -68,6 +69,12 @@ PARTS: dict[str, tuple[Callable[[], bool], str]] = {
     "supervisor": (lambda: shutil.which("supervisord") is not None, "supervisor (Debian: supervisor)"),
     "git-lfs": (lambda: shutil.which("git-lfs") is not None, "git-lfs (Debian: git-lfs)"),
     "bwrap": (lambda: shutil.which("bwrap") is not None, "bubblewrap (Debian: bubblewrap)"),
+    "faketime": (
+        lambda: shutil.which("faketime") is not None and any(Path("/usr/lib").glob("*/faketime/*MT.so.1")),
+        "faketime (Debian: faketime)",
+    ),
+    "shellcheck": (lambda: shutil.which("shellcheck") is not None, "shellcheck (Debian: shellcheck)"),
+    "systemd-analyze": (lambda: shutil.which("systemd-analyze") is not None, "systemd-analyze (Debian: systemd)"),
     "acl": (lambda: shutil.which("setfacl") is not None, "setfacl (Debian: acl)"),
     "strace": (lambda: shutil.which("strace") is not None, "strace (Debian: strace)"),
 }
@@ -92,3 +99,11 @@ def clean_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for who in ("AUTHOR", "COMMITTER"):
         monkeypatch.setenv(f"GIT_{who}_NAME", "Test Person")
         monkeypatch.setenv(f"GIT_{who}_EMAIL", "person@example.org")
+
+
+@pytest.fixture
+def open_to_all() -> Iterator[Path]:
+    """A directory that other users can reach, though nobody else can write it (tmp_path is closed to them)."""
+    with tempfile.TemporaryDirectory(prefix="ogw-test-") as path:
+        Path(path).chmod(0o755)
+        yield Path(path)

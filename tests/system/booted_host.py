@@ -69,8 +69,10 @@ class BootedHost:
 
     def run(self, *argv: str, env: dict[str, str] | None = None) -> str:
         """The same; it must succeed. Return what it prints."""
-        done = self.attempt(*argv, env=env)
-        assert done.returncode == 0, f"{argv}: {done.stdout}{done.stderr}{self.journal()}"
+        return self._printed(self.attempt(*argv, env=env))
+
+    def _printed(self, done: subprocess.CompletedProcess[str]) -> str:
+        assert done.returncode == 0, f"{done.args}: {done.stdout}{done.stderr}{self.journal()}"
         return done.stdout
 
     def write(self, name: str, content: str, mode: int = 0o644) -> None:
@@ -110,15 +112,19 @@ class BootedHost:
             subprocess.run(["chown", "-R", f"{ACCOUNT}:{GROUP}", str(path)], check=True)
             path.chmod(0o2770)
 
-    def gateway(self, *words: str) -> str:
-        """Run a verb of the program as the gateway's account, with its settings; it must succeed."""
+    def attempt_gateway(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """Run a verb of the program as the gateway's account, with its settings."""
         become = ("setpriv", "--reuid", str(ACCOUNT), "--regid", str(ACCOUNT), "--groups", str(GROUP))
         settings = {
             "GATEWAY_ENV_FILE": "/etc/ops-gateway/gateway.env",
             "GATEWAY_STATE_DIR": _STATE,
             "HOME": _STATE,
         }
-        return self.run(*become, "/opt/ops-gateway/venv/bin/ops-gateway", *words, env=settings)
+        return self.attempt(*become, "/opt/ops-gateway/venv/bin/ops-gateway", *words, env=settings)
+
+    def gateway(self, *words: str) -> str:
+        """The same; it must succeed. Return what it prints."""
+        return self._printed(self.attempt_gateway(*words))
 
     def shows(self, name: str) -> str:
         """What systemd says of a property of the service."""

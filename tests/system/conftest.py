@@ -1,4 +1,4 @@
-"""The hosts that the system tests run on."""
+"""The hosts that the system tests run on, and the chat of their operators."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from served_host import ServedHost, served_host
+from telegram_chat import OpsChat, ops_chat
 
 
 @pytest.fixture
@@ -21,3 +22,10 @@ def two_repositories(tmp_path: Path) -> Iterator[ServedHost]:
     """A host that serves two repositories, `shop` (the default one) and `blog`."""
     with served_host(tmp_path, "shop", "blog") as host:
         yield host
+
+
+@pytest.fixture
+def chat(host: ServedHost) -> Iterator[OpsChat]:
+    """The operators' chat of `host`."""
+    with ops_chat(host) as chat:
+        yield chat

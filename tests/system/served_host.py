@@ -21,6 +21,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from other_account import become
 from programs import Gateway, end, speaking_of, until
 from remotes import HttpRemote, http_remote
 from repos import BRANCH, bare_remote, plain_git, work_tree
@@ -176,22 +177,8 @@ class ServedHost:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.root), "LC_ALL": "C.UTF-8", **self.settings, **more}
 
     def argv(self, *words: str) -> list[str]:
-        """The interpreter with these words, as the account that the host is served by.
-
-        That one can read everything, for the interpreter may lie in somebody's home; it can write what is its own.
-        """
-        if self.account is None:
-            return [sys.executable, *words]
-        become = ["setpriv", "--reuid", str(self.account), "--regid", str(self.account), "--clear-groups"]
-        return [
-            *become,
-            "--inh-caps",
-            "+dac_read_search",
-            "--ambient-caps",
-            "+dac_read_search",
-            sys.executable,
-            *words,
-        ]
+        """The interpreter with these words, as the account that the host is served by."""
+        return [*(become(self.account) if self.account is not None else ()), sys.executable, *words]
 
     def cli(self, *words: str, **settings: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(

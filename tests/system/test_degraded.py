@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,16 +16,7 @@ from served_host import HURRIED, LAST_STATES, ServedHost, served_host
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 DYING = str(Path(__file__).with_name("dying_gateway.py"))
-FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketimeMT.so.1")
 SOMEBODY = 4242  # a uid that is nobody here
-
-
-@pytest.fixture
-def public_path() -> Iterator[Path]:
-    """A temporary directory that every account can reach."""
-    with tempfile.TemporaryDirectory() as path:
-        Path(path).chmod(0o755)
-        yield Path(path)
 
 
 def troubles(host: ServedHost) -> str:
@@ -102,8 +92,8 @@ def test_links_that_are_put_where_the_gateway_writes_are_replaced_and_never_foll
 
 
 @pytest.mark.needs("unprivileged-user")
-def test_flags_of_a_containers_root_are_taken_by_an_ordinary_user(public_path: Path) -> None:
-    with served_host(public_path, account=SOMEBODY) as host, host.running():
+def test_flags_of_a_containers_root_are_taken_by_an_ordinary_user(open_to_all: Path) -> None:
+    with served_host(open_to_all, account=SOMEBODY) as host, host.running():
         assert host.ask("git_status.of-root.flag", owner=0)["state"] == "succeeded"
         (host.tree() / "file.txt").write_text("of root\n")
         assert host.ask("git_add.of-root-too.flag", "file.txt", owner=0)["state"] == "succeeded"
@@ -111,8 +101,8 @@ def test_flags_of_a_containers_root_are_taken_by_an_ordinary_user(public_path: P
 
 
 @pytest.mark.needs("unprivileged-user")
-def test_d06_a_flag_that_cannot_be_removed_is_never_run_and_that_is_said_once(public_path: Path) -> None:
-    with served_host(public_path, account=SOMEBODY) as host, host.running(*HURRIED) as gateway:
+def test_d06_a_flag_that_cannot_be_removed_is_never_run_and_that_is_said_once(open_to_all: Path) -> None:
+    with served_host(open_to_all, account=SOMEBODY) as host, host.running(*HURRIED) as gateway:
         os.chown(host.shared, 0, 0)
         host.shared.chmod(0o1777)  # sticky: who does not own a flag cannot take it away
         refused = host.ask("git_set_config.stuck.flag", "Eve | eve@example.org", owner=0)
@@ -173,12 +163,12 @@ def test_d11_results_that_cannot_be_written_are_owed_and_written_when_there_is_r
 # --- the clock -------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not FAKETIME.exists(), reason="needs libfaketime (Debian: faketime)")
+@pytest.mark.needs("faketime")
 def test_b06_a_clock_that_jumps_delays_no_flag_and_keeps_the_latest_result_the_latest(host: ServedHost) -> None:
     clock = host.root / "clock"
     clock.write_text("+0")
     faked = {
-        "LD_PRELOAD": str(FAKETIME),
+        "LD_PRELOAD": str(next(Path("/usr/lib").glob("*/faketime/libfaketimeMT.so.1"))),
         "FAKETIME_TIMESTAMP_FILE": str(clock),
         "FAKETIME_NO_CACHE": "1",
         "FAKETIME_DONT_FAKE_MONOTONIC": "1",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from booted_host import ACCOUNT, GROUP, UNIT, BootedHost, booted_host
+from booted_host import UNIT, BootedHost, booted_host
 from repos import work_tree
 
 from gateway.setup.env_text import merged, problem
@@ -33,9 +33,7 @@ def machine(tmp_path: Path) -> Iterator[BootedHost]:
 
 def doctor(machine: BootedHost) -> dict[str, dict[str, str]]:
     """What the gateway's account is told, by name."""
-    become = ("setpriv", "--reuid", str(ACCOUNT), "--regid", str(ACCOUNT), "--groups", str(GROUP))
-    settings = {"GATEWAY_ENV_FILE": "/etc/ops-gateway/gateway.env", "GATEWAY_STATE_DIR": "/var/lib/ops-gateway"}
-    done = machine.attempt(*become, "/opt/ops-gateway/venv/bin/ops-gateway", "doctor", "--json", env=settings)
+    done = machine.attempt_gateway("doctor", "--json")
     assert done.stdout, done.stderr
     return {check["name"]: check for check in json.loads(done.stdout)}
 

@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 
 import pytest
 from programs import until
 from repos import BRANCH, plain_git, work_tree
 from served_host import HURRIED, LAST_STATES, ServedHost
-from telegram_chat import OpsChat, ops_chat
+from telegram_chat import OpsChat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 UNTRACKED = 50_000
-
-
-@pytest.fixture
-def chat(host: ServedHost) -> Iterator[OpsChat]:
-    with ops_chat(host) as chat:
-        yield chat
 
 
 def test_b03_operators_are_answered_and_can_decide_while_git_hangs(host: ServedHost, chat: OpsChat) -> None:

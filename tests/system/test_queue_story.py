@@ -11,19 +11,13 @@ import pytest
 from bot_api import Shown
 from served_host import ServedHost, until
 from shop_queues import PATIENCE, Shop, shop_in
-from telegram_chat import OpsChat, ops_chat
+from telegram_chat import OpsChat
 
 pytestmark = [
     pytest.mark.needs("git", "landlock", "http-backend", "laravel", "redis", "postgresql"),
     pytest.mark.slow,
     pytest.mark.timeout(420),
 ]
-
-
-@pytest.fixture
-def chat(host: ServedHost) -> Iterator[OpsChat]:
-    with ops_chat(host) as chat:
-        yield chat
 
 
 @pytest.fixture

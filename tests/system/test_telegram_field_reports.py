@@ -3,24 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from bot_api import error, stall
 from served_host import HURRIED, ServedHost, until
-from telegram_chat import OpsChat, ops_chat
+from telegram_chat import OpsChat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 APPROVE, DENY = "✅ Approve", "🚫 Deny"
 START = ("getMe", "setMyCommands", "deleteWebhook", "getUpdates")  # what a bot asks before it hears anybody
-
-
-@pytest.fixture
-def chat(host: ServedHost) -> Iterator[OpsChat]:
-    with ops_chat(host) as chat:
-        yield chat
 
 
 def test_a01_while_somebody_else_hears_with_the_same_token_that_is_told_once_and_flags_are_served(

@@ -6,13 +6,12 @@ import json
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from bot_api import error
 from served_host import ALTERED, HURRIED, ServedHost, until
-from telegram_chat import OpsChat, ops_chat
+from telegram_chat import OpsChat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
@@ -20,12 +19,6 @@ APPROVE = "✅ Approve"
 EXIT_BUG = 70
 # What Python and asyncio write when something was torn down the wrong way round, and the start of any error.
 _NOISE = re.compile(r"\w*Warning\b|never awaited|was destroyed|never retrieved|event loop|Unclosed|Traceback")
-
-
-@pytest.fixture
-def chat(host: ServedHost) -> Iterator[OpsChat]:
-    with ops_chat(host) as chat:
-        yield chat
 
 
 def noise(log: str) -> list[str]:

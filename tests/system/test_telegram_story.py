@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from bot_api import stall
 from served_host import ALTERED, HURRIED, ServedHost, until
-from telegram_chat import OpsChat, ops_chat
+from telegram_chat import OpsChat
 
 pytestmark = pytest.mark.needs("git", "landlock", "http-backend")
 
 APPROVE, DENY = "✅ Approve", "🚫 Deny"
-
-
-@pytest.fixture
-def chat(host: ServedHost) -> Iterator[OpsChat]:
-    with ops_chat(host) as chat:
-        yield chat
 
 
 def test_one_operator_approves_another_is_told_so_and_the_agent_reads_the_result(

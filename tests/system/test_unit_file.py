@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -11,16 +10,12 @@ import pytest
 UNIT = Path(__file__).resolve().parents[2] / "deploy" / "ops-gateway.service"
 EXPOSURE = 20  # tenths, of 10.0: what remains is mostly the network, which it is there for
 
-analyze = pytest.mark.skipif(
-    shutil.which("systemd-analyze") is None, reason="needs systemd-analyze (Debian: systemd)"
-)
-
 
 def analysed(*words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(["systemd-analyze", *words], capture_output=True, text=True, timeout=120)
 
 
-@analyze
+@pytest.mark.needs("systemd-analyze")
 def test_systemd_finds_nothing_to_remark_in_the_unit(tmp_path: Path) -> None:
     """It exits 0 on keys that it does not know, so what counts is that it says nothing."""
     copy = tmp_path / UNIT.name
@@ -31,7 +26,7 @@ def test_systemd_finds_nothing_to_remark_in_the_unit(tmp_path: Path) -> None:
     assert (found.returncode, found.stderr) == (0, "")
 
 
-@analyze
+@pytest.mark.needs("systemd-analyze")
 def test_the_unit_exposes_little() -> None:
     found = analysed("security", "--offline=yes", f"--threshold={EXPOSURE}", "--no-pager", str(UNIT))
     assert found.returncode == 0, found.stdout

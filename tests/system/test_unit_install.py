@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -164,7 +163,7 @@ def test_a_no_changes_nothing(tmp_path: Path) -> None:
         assert not machine.path("/etc/ops-gateway").exists()
 
 
-@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="needs shellcheck (Debian: shellcheck)")
+@pytest.mark.needs("shellcheck")
 def test_shellcheck_has_nothing_to_say_about_the_script() -> None:
     found = subprocess.run(["shellcheck", str(SCRIPT)], capture_output=True, text=True, timeout=60)
     assert (found.returncode, found.stdout) == (0, "")

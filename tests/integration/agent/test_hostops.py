@@ -17,6 +17,7 @@ from typing import Any
 import hostops
 import pytest
 from hostops import HostOps, HostOpsError, Result
+from other_account import become
 from programs import until
 from served_host import ServedHost
 
@@ -256,12 +257,8 @@ def test_d11_a_shared_directory_that_is_missing_or_no_directory_is_named(tmp_pat
 @pytest.mark.needs("unprivileged-user")
 def test_d11_a_shared_directory_that_may_not_be_written_is_named(tmp_path: Path) -> None:
     beat(tmp_path)
-    become = ["setpriv", "--reuid", "4242", "--regid", "4242", "--clear-groups", "--inh-caps", "+dac_read_search"]
-    done = subprocess.run(
-        [*become, "--ambient-caps", "+dac_read_search", sys.executable, "-I", hostops.__file__,
-         "request", "git_status", "--shared", str(tmp_path), "--wait"],
-        capture_output=True, text=True, timeout=WAIT,
-    )  # fmt: skip
+    asks = [sys.executable, "-I", hostops.__file__, "request", "git_status", "--shared", str(tmp_path), "--wait"]
+    done = subprocess.run([*become(4242), *asks], capture_output=True, text=True, timeout=WAIT)
 
     assert done.returncode == 13, done.stderr
     assert "Permission denied" in done.stdout

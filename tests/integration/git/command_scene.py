@@ -13,9 +13,11 @@ from executor.git.run_command import run_command
 from executor.outcome import Outcome, State
 
 
-def run(repo: Adopted, line: str, bound: Mapping[str, str] | None = None) -> Outcome:
+def run(repo: Adopted, line: str, bound: Mapping[str, str] | None = None, *, submodules: bool = False) -> Outcome:
     """Run `line` as if it needed nobody's yes; `bound` is what an approval of it would be held to."""
-    return run_command(repo.open(LOCAL_ACCESS), judge(split(line)), bound)
+    git = repo.open(LOCAL_ACCESS)
+    git.submodules = submodules
+    return run_command(git, judge(split(line)), bound)
 
 
 def done(repo: Adopted, line: str) -> Outcome:

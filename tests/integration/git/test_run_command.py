@@ -5,13 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from repos import LOCAL_ACCESS, Adopted, adopted_repository
+from command_scene import code, done, run
+from repos import Adopted, adopted_repository
 
 from executor.errors import Refused
-from executor.git.grammar import judge
-from executor.git.lexer import split
-from executor.git.run_command import run_command
-from executor.outcome import Outcome, State
+from executor.outcome import State
 
 pytestmark = pytest.mark.needs("git")
 
@@ -19,23 +17,6 @@ pytestmark = pytest.mark.needs("git")
 @pytest.fixture
 def repo(tmp_path: Path) -> Adopted:
     return adopted_repository(tmp_path, commits=2)
-
-
-def run(repo: Adopted, line: str, *, submodules: bool = False, **bound: str) -> Outcome:
-    git = repo.open(LOCAL_ACCESS)
-    git.submodules = submodules
-    return run_command(git, judge(split(line)), bound)
-
-
-def done(repo: Adopted, line: str) -> Outcome:
-    outcome = run(repo, line)
-    assert outcome.state is State.SUCCEEDED, outcome.error
-    return outcome
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
 
 
 @pytest.mark.parametrize(
@@ -223,7 +204,7 @@ def test_a_revision_that_moved_after_the_approval_stops_the_command(repo: Adopte
     approved = str(repo.ref("refs/heads/topic"))
     repo.plain("branch", "-f", "topic", "HEAD")
 
-    outcome = run(repo, "reset --hard topic", topic=approved)
+    outcome = run(repo, "reset --hard topic", {"topic": approved})
 
     assert code(outcome) == "ref_moved"
 

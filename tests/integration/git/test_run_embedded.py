@@ -5,12 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from repos import LOCAL_ACCESS, Adopted, adopted_repository, plain_git, work_tree
+from command_scene import code, run
+from repos import Adopted, adopted_repository, plain_git, work_tree
 
-from executor.git.grammar import judge
-from executor.git.lexer import split
-from executor.git.run_command import run_command
-from executor.outcome import Outcome, State
+from executor.outcome import State
 
 pytestmark = pytest.mark.needs("git")
 
@@ -18,23 +16,6 @@ pytestmark = pytest.mark.needs("git")
 @pytest.fixture
 def repo(tmp_path: Path) -> Adopted:
     return adopted_repository(tmp_path, commits=2)
-
-
-def run(repo: Adopted, line: str, *, submodules: bool = False, **bound: str) -> Outcome:
-    git = repo.open(LOCAL_ACCESS)
-    git.submodules = submodules
-    return run_command(git, judge(split(line)), bound)
-
-
-def done(repo: Adopted, line: str) -> Outcome:
-    outcome = run(repo, line)
-    assert outcome.state is State.SUCCEEDED, outcome.error
-    return outcome
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
 
 
 def branch_with_gitlink(repo: Adopted, name: str = "evil") -> None:

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from laravel_app import LaravelApplication, Server
 
+from executor.config import ExecutorConfig, RepositoryConfig
+from executor.dispatch import Dispatcher
 from executor.laravel.config import LaravelApp, LaravelConfig, RedisSource, SqlSource
 from executor.laravel.counts import count_queues
 from executor.laravel.model import QueueCount
+from executor.policy.model import Policy
 from executor.sandbox.process import ProcessRunner
 
 QUEUES = ("emails", "reports")
@@ -33,6 +38,24 @@ def told(app: LaravelApplication, *agent_dirs: Path, **given: Any) -> LaravelCon
     """The configuration of an application on this host; unless `given` otherwise its queues are in SQLite."""
     given = {"queues": QUEUES, "source": in_sqlite(app), "verify_seconds": 90.0} | given
     return LaravelConfig(app=LaravelApp(app.directory, agent_dirs=agent_dirs), **given)
+
+
+@contextmanager
+def executor(root: Path, laravel: LaravelConfig, policy: Policy | None = None) -> Iterator[Dispatcher]:
+    """An executor that is set up for queues, and whose one repository was never adopted."""
+    for name in ("shared", "state", "tree"):
+        (root / name).mkdir(exist_ok=True)
+    config = ExecutorConfig(
+        shared_dir=root / "shared",
+        state_dir=root / "state",
+        repositories=(RepositoryConfig("shop", root / "tree"),),
+        host="web-1",
+        policy=policy or Policy(),
+        laravel=laravel,
+    )
+    with closing(Dispatcher(config)) as dispatcher:
+        dispatcher.recover()
+        yield dispatcher
 
 
 def counted(config: LaravelConfig, runner: ProcessRunner) -> dict[str, QueueCount]:

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager
 from pathlib import Path
 
+import app_on_host
 import pytest
 
-from executor.config import ExecutorConfig, RepositoryConfig
 from executor.dispatch import Dispatcher
 from executor.errors import Failed
 from executor.host_operations import HOST_LANE, HostOperation
@@ -24,22 +23,10 @@ from executor.record.requests import NewRequest, RequestRow
 RESTART = Operation.RESTART_QUEUE
 
 
-@contextmanager
-def executor(root: Path, policy: Policy | None = None, pause: float = 60.0) -> Iterator[Dispatcher]:
-    """An executor whose one repository was never adopted, and that is set up for two queues."""
-    for name in ("shared", "state", "tree"):
-        (root / name).mkdir(exist_ok=True)
-    config = ExecutorConfig(
-        shared_dir=root / "shared",
-        state_dir=root / "state",
-        repositories=(RepositoryConfig("shop", root / "tree"),),
-        host="web-1",
-        policy=policy or Policy(),
-        laravel=LaravelConfig(("emails", "reports"), SqlSource("sqlite://"), agent_pause_seconds=pause),
-    )
-    with closing(Dispatcher(config)) as dispatcher:
-        dispatcher.recover()
-        yield dispatcher
+def executor(root: Path, policy: Policy | None = None, pause: float = 60.0) -> AbstractContextManager[Dispatcher]:
+    """An executor that is set up for the two queues, and for no application."""
+    laravel = LaravelConfig(app_on_host.QUEUES, SqlSource("sqlite://"), agent_pause_seconds=pause)
+    return app_on_host.executor(root, laravel, policy)
 
 
 def raised(root: Path, dispatcher: Dispatcher, name: str, body: str = "") -> RequestRow:

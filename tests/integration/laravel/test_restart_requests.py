@@ -3,41 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-from app_on_host import told
+from app_on_host import executor, told
 from laravel_app import LaravelApplication, laravel_app
 
-from executor.config import ExecutorConfig, RepositoryConfig
 from executor.dispatch import Dispatcher
 from executor.host_operations import HOST_LANE
-from executor.laravel.config import LaravelApp, LaravelConfig, RestartBy
+from executor.laravel.config import LaravelApp, RestartBy
 from executor.policy.model import Operation, Policy
 from executor.record import approvals, audit
 
 pytestmark = pytest.mark.needs("laravel")
-
-
-@contextmanager
-def executor(root: Path, laravel: LaravelConfig, policy: Policy | None = None) -> Iterator[Dispatcher]:
-    for name in ("shared", "state", "tree"):
-        (root / name).mkdir(exist_ok=True)
-    config = ExecutorConfig(
-        shared_dir=root / "shared",
-        state_dir=root / "state",
-        repositories=(RepositoryConfig("shop", root / "tree"),),
-        host="web-1",
-        policy=policy or Policy(),
-        laravel=laravel,
-    )
-    with closing(Dispatcher(config)) as dispatcher:
-        dispatcher.recover()
-        yield dispatcher
 
 
 def answered(root: Path, dispatcher: Dispatcher, body: str = "") -> dict[str, Any]:

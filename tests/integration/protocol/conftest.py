@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -41,15 +39,6 @@ def put_in_the_way(secret: Path) -> Callable[[str, Path], None]:
     """Return a function that puts an obstacle of the given kind at a path."""
     kinds = obstacles(secret)
     return lambda kind, path: kinds[kind](path)
-
-
-@pytest.fixture
-def open_to_all() -> Iterator[Path]:
-    """A directory that other users can reach (tmp_path is closed to them)."""
-    path = Path(tempfile.mkdtemp(prefix="ogw-test-"))
-    path.chmod(0o755)
-    yield path
-    shutil.rmtree(path)
 
 
 @pytest.fixture

@@ -7,10 +7,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from confined_scene import until
 from repos import Adopted, adopted_repository
 
 from executor.sandbox.leftovers import end_leftovers
@@ -51,17 +51,10 @@ def gits_in(root: Path) -> list[int]:
     return found
 
 
-def until(happens: Callable[[], bool]) -> None:
-    give_up = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < give_up
-        time.sleep(0.01)
-
-
 def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
     root = repository.paths.root
     with subprocess.Popen([sys.executable, "-c", GATEWAY, repository.tree, root]) as gateway:
-        until(lambda: bool(gits_in(root)))
+        assert until(lambda: bool(gits_in(root)), 60)
         time.sleep(0.2)  # it is marked right after its start
         gateway.send_signal(signal.SIGKILL)
     assert gits_in(root)
@@ -69,7 +62,7 @@ def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
     ended = end_leftovers(root)
 
     assert ended == ("git",)
-    until(lambda: not gits_in(root))
+    assert until(lambda: not gits_in(root), 60)
 
 
 def test_a_persons_program_on_the_same_git_directory_goes_on(repository: Adopted) -> None:

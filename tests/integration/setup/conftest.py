@@ -16,37 +16,29 @@ __all__ = ["docker", "docker_engine"]
 
 
 @pytest.fixture
-def open_root(tmp_path: Path) -> Path:
-    """A directory that any uid can reach, though nobody else can write it."""
-    for parent in (tmp_path, tmp_path.parent, tmp_path.parent.parent):
-        parent.chmod(parent.stat().st_mode | 0o055)
-    return tmp_path
-
-
-@pytest.fixture
-def host(open_root: Path) -> SetUpHost:
+def host(open_to_all: Path) -> SetUpHost:
     """A host that is set up well, with an adopted repository that has no remote."""
-    (open_root / "host").mkdir()
-    host = SetUpHost(open_root / "host", unprivileged())
+    (open_to_all / "host").mkdir()
+    host = SetUpHost(open_to_all / "host", unprivileged())
     host.adopt()
     return host
 
 
 @pytest.fixture
-def sshd(open_root: Path) -> Iterator[SshRemote]:
+def sshd(open_to_all: Path) -> Iterator[SshRemote]:
     """A real sshd with an empty repository `shop.git`."""
-    bare_repository_at = open_root / "remotes"
+    bare_repository_at = open_to_all / "remotes"
     bare_repository_at.mkdir()
     bare_repository(bare_repository_at / "shop.git")
-    with ssh_remote(open_root / "sshd", bare_repository_at) as remote:
+    with ssh_remote(open_to_all / "sshd", bare_repository_at) as remote:
         yield remote
 
 
 @pytest.fixture
-def ssh_host(open_root: Path, sshd: SshRemote) -> SetUpHost:
+def ssh_host(open_to_all: Path, sshd: SshRemote) -> SetUpHost:
     """The same with a remote behind ssh that it may use; its key and known hosts are files of its own."""
-    (open_root / "host").mkdir()
-    host = SetUpHost(open_root / "host", unprivileged())
+    (open_to_all / "host").mkdir()
+    host = SetUpHost(open_to_all / "host", unprivileged())
     plain_git(host.tree, "-c", "safe.directory=*", "remote", "add", "origin", sshd.url("shop.git"))
     for name, source in (("id", sshd.key), ("known_hosts", sshd.known_hosts)):
         (host.root / name).write_bytes(source.read_bytes())

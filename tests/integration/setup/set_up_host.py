@@ -1,7 +1,6 @@
 """A host that is set up, for tests that break one thing of it: settings in an env file, everything of one account.
 
-The account is an unprivileged uid where the test is run by root; it can read everything, for the interpreter may lie
-in somebody's home, and write what is its own.
+The account is an unprivileged uid where the test is run by root.
 """
 
 from __future__ import annotations
@@ -17,6 +16,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from other_account import become
 from repos import plain_git, work_tree
 
 SECONDS = 120
@@ -66,11 +66,10 @@ class SetUpHost:
 
     def argv(self, *words: str) -> list[str]:
         """The interpreter with these words, as the account."""
-        if self.account is None:
-            return [sys.executable, *words]
-        become = ["setpriv", "--reuid", str(self.account), "--regid", str(self.group), "--clear-groups"]
-        become += ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]
-        return [*become, sys.executable, *words]
+        return [*self._become(), sys.executable, *words]
+
+    def _become(self) -> list[str]:
+        return become(self.account, self.group) if self.account is not None else []
 
     def process_environment(self) -> dict[str, str]:
         return {"PATH": "/usr/bin:/bin", "HOME": str(self.root), "LC_ALL": "C.UTF-8", **self.environment}
@@ -108,9 +107,9 @@ class SetUpHost:
         program = shlex.join([sys.executable, "-m", "gateway"])
         as_root = command.startswith("sudo ")
         line = re.sub(r"^ops-gateway\b", program, command.removeprefix("sudo "))
-        become = [] if as_root or self.account is None else self.argv()[:-1]
+        account = [] if as_root else self._become()
         done = subprocess.run(
-            [*become, "/bin/sh", "-c", line],
+            [*account, "/bin/sh", "-c", line],
             cwd=self.root,
             env=self.process_environment() | {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin"},
             stdin=subprocess.DEVNULL,

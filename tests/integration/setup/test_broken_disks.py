@@ -99,9 +99,10 @@ def test_a_shared_directory_that_is_read_only_fails(host: SetUpHost, mounted: Mo
     assert host.doctor()["shared directory"]["state"] == "ok"
 
 
-def test_a_user_without_inotify_is_told_that_flags_wait_for_the_sweep(open_root: Path) -> None:
-    (open_root / "host").mkdir()
-    host = SetUpHost(open_root / "host", 40_000 + os.getpid() % 20_000)  # nobody else's watches are counted with its
+def test_a_user_without_inotify_is_told_that_flags_wait_for_the_sweep(open_to_all: Path) -> None:
+    account = 40_000 + os.getpid() % 20_000  # nobody else's watches are counted with its
+    (open_to_all / "host").mkdir()
+    host = SetUpHost(open_to_all / "host", account)
     hog = subprocess.Popen(
         host.argv("-c", _HOG), stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=host.process_environment()
     )
@@ -114,7 +115,7 @@ def test_a_user_without_inotify_is_told_that_flags_wait_for_the_sweep(open_root:
     assert host.doctor()["inotify"]["state"] == "ok"
 
 
-@pytest.mark.skipif(shutil.which("faketime") is None, reason="needs faketime (Debian: faketime)")
+@pytest.mark.needs("faketime")
 def test_a_clock_that_is_behind_the_audit_log_fails(host: SetUpHost) -> None:
     host.ok("tick")
 

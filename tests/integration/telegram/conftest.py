@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from bot_api import BotApi, SwiftClock
 from loguru import logger
+from notifier_scene import Scene, scene
 
 
 @pytest.fixture
@@ -21,6 +23,13 @@ def api(clock: SwiftClock) -> Iterator[BotApi]:
     """A strict server; what was asked of it in a way that the schema does not know fails the test."""
     with BotApi(clock=clock.monotonic) as server:
         yield server
+
+
+@pytest.fixture
+def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
+    """A record and a chat with nothing in them yet."""
+    with scene(tmp_path, api) as made:
+        yield made
 
 
 @pytest.fixture

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 
-import pytest
 from bot_api import BotApi, SwiftClock, error
-from notifier_scene import Scene, scene
+from notifier_scene import Scene
 from scenes import PATIENT, until
 
 from gateway.telegram.alerts import HOLD_SECONDS
@@ -17,12 +14,6 @@ from gateway.telegram.unreachable import Reach
 from gateway.telegram.upkeep import Upkeep
 
 BEGINS = "git hangs"
-
-
-@pytest.fixture
-def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
-    with scene(tmp_path, api) as made:
-        yield made
 
 
 class Minutes:

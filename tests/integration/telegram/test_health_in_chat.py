@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from bot_api import BotApi, SwiftClock
-from notifier_scene import Scene, scene
+from bot_api import SwiftClock
+from notifier_scene import Scene
 from scenes import PATIENT, client, until
 
 from executor.errors import Refused
@@ -28,12 +26,6 @@ from gateway.telegram.update_facts import facts_of
 from gateway.telegram.updates import Updates
 
 PATIENCE = 60.0
-
-
-@pytest.fixture
-def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
-    with scene(tmp_path, api) as made:
-        yield made
 
 
 def say(world: Scene, clock: SwiftClock, *sayings: str, meanwhile: threading.Event | None = None) -> None:

@@ -7,7 +7,7 @@ import contextlib
 import random
 import re
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -19,12 +19,6 @@ from gateway.telegram.transport import Timeouts
 
 REPEAT = "may be a repeat"
 ORDER = ("Approve?", "Waits for its turn", "Running", "Done")
-
-
-@pytest.fixture
-def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
-    with scene(tmp_path, api) as made:
-        yield made
 
 
 def follow(

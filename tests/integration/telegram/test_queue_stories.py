@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
-import pytest
 from bot_api import BotApi, SwiftClock
-from notifier_scene import Scene, scene
+from notifier_scene import Scene
 from scenes import PATIENT
 
 from executor.outcome import State
@@ -28,12 +27,6 @@ from gateway.telegram.standing import CURSOR
 
 LIMITS = {"max_pending": 50, "max_age_seconds": 600.0}
 STORY = "_queue-1"
-
-
-@pytest.fixture
-def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
-    with scene(tmp_path, api) as made:
-        yield made
 
 
 def follow(world: Scene, clock: SwiftClock, *plays: Callable[[], object]) -> None:
@@ -53,20 +46,26 @@ def tell(world: Scene, kind: str, pending: int, **data: object) -> None:
         tx.append(f"queue.{kind}", STORY, {"queue": "emails", "loud": False, "pending": pending, **data})
 
 
-def restart_begins(world: Scene) -> None:
-    """The monitor asks for a restart, as the record has it then."""
-    new = NewRequest(
+def restart(state: State, answer: str, digest: str | None = None) -> NewRequest:
+    """The request that the monitor raises for a restart, as policy answered it."""
+    return NewRequest(
         id="monitor-1",
         operation=Operation.RESTART_QUEUE,
         repo="",
         form=Form.MONITOR,
         text="emails",
         identity="monitor:1",
-        state=State.QUEUED,
+        state=state,
         risk=RiskClass.CHANGE,
         argv=("restart_queue",),
-        decision={"answer": "run"},
+        decision={"answer": answer},
+        digest=digest,
     )
+
+
+def restart_begins(world: Scene) -> None:
+    """The monitor asks for a restart, as the record has it then."""
+    new = restart(State.QUEUED, "run")
     noted = {"state": {"queues": {"emails": {"story": STORY, "restarts": 1}}}, "request": new.id}
     with world.desk.store.transaction() as tx:
         requests.insert_one(tx, new)
@@ -166,20 +165,7 @@ def test_an_old_story_is_not_told_anew_when_another_restart_is_asked_for(world: 
 def test_a_restart_that_needs_a_yes_has_its_own_card_to_say_it_on(world: Scene, clock: SwiftClock) -> None:
     def play() -> None:
         with world.desk.store.transaction() as tx:
-            asked = NewRequest(
-                id="monitor-1",
-                operation=Operation.RESTART_QUEUE,
-                repo="",
-                form=Form.MONITOR,
-                text="emails",
-                identity="monitor:1",
-                state=State.AWAITING_APPROVAL,
-                risk=RiskClass.CHANGE,
-                argv=("restart_queue",),
-                decision={"answer": "ask"},
-                digest="d" * 64,
-            )
-            requests.insert_one(tx, asked)
+            requests.insert_one(tx, restart(State.AWAITING_APPROVAL, "ask", digest="d" * 64))
         world.ask_again("monitor-1", "d" * 64)
 
     follow(world, clock, play)

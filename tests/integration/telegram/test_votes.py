@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from bot_api import BotApi, SwiftClock
-from notifier_scene import Scene, scene
+from bot_api import SwiftClock
+from notifier_scene import Scene
 from scenes import PATIENT
 
 from executor.errors import Refused
@@ -20,12 +18,6 @@ from gateway.telegram.authorise import Operator
 ANN = Operator(11, "@ann")
 APPROVE = "✅ Approve"
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-
-
-@pytest.fixture
-def world(tmp_path: Path, api: BotApi) -> Iterator[Scene]:
-    with scene(tmp_path, api) as made:
-        yield made
 
 
 def follow(world: Scene, clock: SwiftClock) -> None:
