@@ -18,6 +18,7 @@ _EXAMPLE = "write it like: Mon-Fri 09:00-18:00; Sat 10:00-12:00"
 _DAY_MINUTES = 24 * 60
 _PART = re.compile(r"(?P<days>[A-Za-z][A-Za-z \-]*?)?\s*(?P<times>[0-9].*)?")
 _TIMES = re.compile(r"(\d{1,2}):(\d{2})\s*-\s*(\d{1,2}):(\d{2})", re.ASCII)
+_AHEAD = timedelta(days=14)  # how far it is looked for the next business hours
 _STEP = timedelta(hours=6)  # no zone changes its offset twice within it
 
 
@@ -89,6 +90,12 @@ def spans(hours: Hours, zone: ZoneInfo, begin: datetime, end: datetime) -> tuple
             else:
                 found.append((opens, closes))
     return tuple(found)
+
+
+def next_opening(hours: Hours, zone: ZoneInfo, moment: datetime) -> datetime | None:
+    """Return from when on it is business time: `moment` itself where it is already, None for no time soon."""
+    ahead = spans(hours, zone, moment, moment + _AHEAD)
+    return ahead[0][0] if ahead else None
 
 
 def _covered(hours: Hours, day: date, minutes: int) -> bool:

@@ -18,7 +18,7 @@ from executor.laravel.model import QueueCount, QueueSample
 from executor.policy.model import Decision, Operation, Refuse
 from executor.record import queue_samples
 from executor.record.store import Transaction
-from gateway.schedule.hours import parse_hours, spans, within
+from gateway.schedule.hours import next_opening, parse_hours, within
 from gateway.schedule.queue_count import counter
 from gateway.schedule.queue_requests import last_restart, raise_restart, take_back
 from gateway.schedule.queue_state import Act, Facts, Hold, Kind, MonitorState, Rules
@@ -32,7 +32,6 @@ KEPT_DAYS = 7
 KEPT_EVERY = 10.0  # s: a sample that nothing came of is kept so often at most
 LATE_SECONDS = 300.0  # without a look for so long, and for three intervals, that is a trouble
 _PRUNE_SECONDS = 3600.0
-_AHEAD = timedelta(days=14)  # how far it is looked for the next business hours
 
 Count = Callable[[datetime], QueueSample]
 
@@ -129,8 +128,8 @@ class QueueMonitor:
         if act.kind is Kind.CONGESTED:
             told |= {"max_pending": self._rules.max_pending, "max_age_seconds": self._rules.max_age_seconds}
             if act.data.get("hold") == Hold.OUTSIDE_HOURS:
-                ahead = spans(self._hours, self._zone, at, at + _AHEAD)
-                told |= {"opens_at": ahead[0][0].isoformat()} if ahead else {}
+                opens = next_opening(self._hours, self._zone, at)
+                told |= {"opens_at": opens.isoformat()} if opens is not None else {}
             elif isinstance(decision, Refuse):
                 told |= {"refused": decision.reason}
         if act.kind in (Kind.RESTART, Kind.RESTART_TROUBLE, Kind.WITHDRAW):

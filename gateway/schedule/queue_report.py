@@ -12,7 +12,7 @@ from executor.laravel.model import QueueSample
 from executor.record import queue_samples
 from executor.record.store import Reading
 from gateway.charts.series import Chart, chart
-from gateway.schedule.hours import parse_hours, spans, within
+from gateway.schedule.hours import next_opening, parse_hours, spans, within
 from gateway.schedule.queue_state import MonitorState
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 DAY = timedelta(days=1)
 _STEPS_MOST = 480  # of a picture: three minutes each
-_AHEAD = timedelta(days=14)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,6 @@ def report(settings: Settings, view: Reading, sample: QueueSample) -> QueueRepor
     at, zone = sample.at, ZoneInfo(settings.queue_time_zone)
     hours = parse_hours(settings.queue_hours, settings.queue_holidays)
     gone = {count.queue for count in sample.counts if count.known and not count.existed}
-    ahead = spans(hours, zone, at, at + _AHEAD)
     state = MonitorState.from_data(queue_samples.remembered(view).get("state", {}))
     return QueueReport(
         sample=sample,
@@ -78,7 +76,7 @@ def report(settings: Settings, view: Reading, sample: QueueSample) -> QueueRepor
         hours=settings.queue_hours,
         zone=settings.queue_time_zone,
         open_now=within(hours, zone, at),
-        opens_at=ahead[0][0] if ahead else None,
+        opens_at=next_opening(hours, zone, at),
         restarts=tuple(queue_samples.restarts_since(view, at - DAY)),
         congested_since={name: _moment(each.opened_at) for name, each in state.queues.items() if each.open},
         never_seen=frozenset(gone - {name for name, each in state.queues.items() if each.seen}),

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.schedule.hours import Hours, Window, parse_hours, spans, within
+from gateway.schedule.hours import Hours, Window, next_opening, parse_hours, spans, within
 
 SAO_PAULO, BERLIN, NEW_YORK = ZoneInfo("America/Sao_Paulo"), ZoneInfo("Europe/Berlin"), ZoneInfo("America/New_York")
 OFFICE = parse_hours("Mon-Fri 09:00-18:00")
@@ -93,6 +93,14 @@ def test_on_a_holiday_no_window_begins() -> None:
     assert not within(hours, SAO_PAULO, local(SAO_PAULO, 2026, 12, 26, 1))
     assert within(hours, SAO_PAULO, local(SAO_PAULO, 2026, 12, 25, 1))  # begun on the day before
     assert within(hours, SAO_PAULO, local(SAO_PAULO, 2026, 12, 26, 9))
+
+
+def test_the_next_opening_is_now_while_it_is_open_then_the_next_day_that_has_hours_and_never_where_none_has() -> None:
+    monday, friday = local(SAO_PAULO, 2026, 3, 9, 9), local(SAO_PAULO, 2026, 3, 6, 18)
+
+    assert next_opening(OFFICE, SAO_PAULO, monday) == monday
+    assert next_opening(OFFICE, SAO_PAULO, friday) == monday
+    assert next_opening(parse_hours("never"), SAO_PAULO, monday) is None
 
 
 def test_always_and_never_are_words_for_it() -> None:
