@@ -10,7 +10,7 @@ from pydantic_settings import NoDecode
 
 from executor.health.config import DOCKER_HOST, HealthConfig
 from gateway.settings_fields import setting
-from gateway.settings_values import split_list
+from gateway.settings_values import words_like
 
 _CONTAINER = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,127}")  # as the engine takes it
 _CONTAINERS_MOST = 50  # each is asked for side by side
@@ -18,10 +18,7 @@ _DOCKER_HOST = re.compile(r"unix:///\S+|tcp://[A-Za-z0-9.-]+(:[0-9]{1,5})?")
 
 
 def _container_names(value: object) -> tuple[str, ...]:
-    names = split_list(value)
-    for position, name in enumerate(names, start=1):
-        if not _CONTAINER.fullmatch(name):
-            raise ValueError(f"entry {position} is not a container's name")
+    names = words_like(value, _CONTAINER, "a container's name")
     if len(names) > _CONTAINERS_MOST:
         raise ValueError(f"are more than {_CONTAINERS_MOST}")
     return tuple(dict.fromkeys(names))

@@ -6,7 +6,6 @@ import re
 from datetime import date
 from pathlib import Path
 from typing import Annotated
-from urllib.parse import unquote, urlsplit
 from zoneinfo import ZoneInfo
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, SecretStr
@@ -16,7 +15,8 @@ from executor.laravel import config as laravel
 from executor.laravel.config import ArtisanSource, LaravelApp, LaravelConfig, RedisSource, RestartBy, SqlSource
 from gateway.schedule.hours import parse_hours
 from gateway.settings_fields import AbsolutePath, setting
-from gateway.settings_values import split_list
+from gateway.settings_sources import variable
+from gateway.settings_values import split_list, words_like
 
 _SOURCE = re.compile(r"artisan|(rediss?|unix|sqlite|postgres(ql)?|mysql|mariadb)(\+[a-z0-9]+)?://.*", re.DOTALL)
 _DATABASE = re.compile(r"(sqlite|postgres(ql)?|mysql|mariadb)(\+[a-z0-9]+)?://.*", re.DOTALL)
@@ -26,11 +26,7 @@ _QUEUE = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]{0,127}")  # as a flag may name 
 
 
 def _queue_names(value: object) -> tuple[str, ...]:
-    names = split_list(value)
-    for position, name in enumerate(names, start=1):
-        if not _QUEUE.fullmatch(name):
-            raise ValueError(f"entry {position} is not a queue name: letters, digits, and . : _ - inside it")
-    return tuple(dict.fromkeys(names))
+    return tuple(dict.fromkeys(words_like(value, _QUEUE, "a queue name: letters, digits, and . : _ - inside it")))
 
 
 def _source(url: SecretStr) -> SecretStr:
@@ -215,7 +211,7 @@ def contradictions(settings: QueueSettings) -> list[str]:
     """Given settings about queues that are each right, return what cannot stand together, one sentence each."""
     if not settings.queue_names:
         given = {"queue_source", "queue_app_dir", "queue_container", "queue_restart"} & settings.model_fields_set
-        names = ", ".join(f"GATEWAY_{name.upper()}" for name in sorted(given))
+        names = ", ".join(map(variable, sorted(given)))
         return [f"GATEWAY_QUEUE_NAMES: is not set, and {names} is"] if given else []
     said = []
     source = settings.queue_source.get_secret_value()
@@ -229,12 +225,6 @@ def contradictions(settings: QueueSettings) -> list[str]:
     if settings.queue_app_dir is None:
         said.extend(f"GATEWAY_QUEUE_APP_DIR: is not set, and {why}" for why, needed in needs_app.items() if needed)
     return said
-
-
-def secrets(settings: QueueSettings) -> tuple[str, ...]:
-    """Given the settings, return the passwords in them."""
-    urls = (settings.queue_source.get_secret_value(), settings.queue_failed_url.get_secret_value())
-    return tuple(unquote(password) for url in urls if (password := urlsplit(url).password))
 
 
 def _source_of(settings: QueueSettings) -> laravel.Source:

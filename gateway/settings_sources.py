@@ -48,7 +48,7 @@ def env_file(environ: Mapping[str, str]) -> Path | None:
     """
     named = environ.get("GATEWAY_ENV_FILE", "")
     path = Path(named).expanduser() if named else Path.cwd() / ".env"
-    if not named and (not path.exists() or _in_work_tree(path)):
+    if not named and (not path.exists() or in_work_tree(path)):
         return None
     return _trusted(path, "GATEWAY_ENV_FILE")
 
@@ -56,7 +56,7 @@ def env_file(environ: Mapping[str, str]) -> Path | None:
 def skipped_env_file(environ: Mapping[str, str]) -> Path | None:
     """Return the `.env` that lies here and is not read because it lies in a git work tree, if there is one."""
     path = Path.cwd() / ".env"
-    return path if not environ.get("GATEWAY_ENV_FILE") and path.exists() and _in_work_tree(path) else None
+    return path if not environ.get("GATEWAY_ENV_FILE") and path.exists() and in_work_tree(path) else None
 
 
 def config_file(environ: Mapping[str, str]) -> Path | None:
@@ -65,7 +65,8 @@ def config_file(environ: Mapping[str, str]) -> Path | None:
     return _trusted(Path(named).expanduser(), "GATEWAY_CONFIG_FILE") if named else None
 
 
-def _in_work_tree(path: Path) -> bool:
+def in_work_tree(path: Path) -> bool:
+    """Return whether a file lies in a git work tree, where an agent can write."""
     return any((parent / ".git").exists() for parent in path.resolve().parents)
 
 

@@ -14,6 +14,7 @@ from executor.policy.model import Operation, RiskClass
 
 _SEPARATORS = re.compile(r"[,\s]+")
 _QUOTES = ("'", '"')
+_USER_ID = re.compile(r"[1-9][0-9]{0,18}")
 _TOKEN = re.compile(r"[0-9]{1,20}:[A-Za-z0-9_-]{1,100}")
 _ADDRESS = re.compile(r"https?://[A-Za-z0-9.\[\]:-]+(?:/[A-Za-z0-9._~/-]*)?")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}")  # repository names, as they may stand in a flag's name
@@ -54,6 +55,15 @@ def split_list(value: object) -> tuple[str, ...]:
     if not all(isinstance(entry, str | int) and not isinstance(entry, bool) for entry in value):
         raise ValueError("every entry of the list must be a word or a number")
     return tuple(str(entry) for entry in value)
+
+
+def words_like(value: object, pattern: re.Pattern[str], what: str) -> tuple[str, ...]:
+    """Given a list setting, return its entries; raise ValueError where one is not written like `what`."""
+    found = split_list(value)
+    for position, entry in enumerate(found, start=1):
+        if not pattern.fullmatch(entry):
+            raise ValueError(f"entry {position} is not {what}")
+    return found
 
 
 def operations(value: object) -> tuple[Operation, ...]:
@@ -117,12 +127,7 @@ def repository_name(path: Path) -> str:
 
 def user_ids(value: object) -> tuple[int, ...]:
     """Given a list of Telegram user ids, return them as numbers: names can be changed, and taken by others (A26)."""
-    found = []
-    for position, entry in enumerate(split_list(value), start=1):
-        if not re.fullmatch(r"[1-9][0-9]{0,18}", entry):
-            raise ValueError(f"entry {position} is not a numeric user id")
-        found.append(int(entry))
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(map(int, words_like(value, _USER_ID, "a numeric user id"))))
 
 
 def bot_token(token: SecretStr) -> SecretStr:

@@ -11,7 +11,7 @@ from loguru import logger
 
 from executor.errors import Problem
 from gateway import wiring
-from gateway.schedule.heartbeat import PERIODS
+from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS
 from gateway.schedule.pickup import act_on_word
 from gateway.settings_model import Settings
 from gateway.single import alone
@@ -72,6 +72,11 @@ def last_tick(state: Path) -> datetime | None:
         return datetime.fromtimestamp((state / _ORDERLY).stat().st_mtime, UTC)
     except OSError:
         return None
+
+
+def is_fresh(last: datetime | None, now: datetime) -> bool:
+    """Given when the last tick ended, return whether that is so short ago that cron can be taken to go on."""
+    return last is not None and (now - last).total_seconds() <= STALE_PERIODS * PERIODS["sweep"]
 
 
 def _is_due(stamp: Path, period: float) -> bool:

@@ -14,7 +14,6 @@ from executor.errors import Refused
 from executor.git.access import RemoteAccess
 from executor.policy.model import Policy
 from executor.record.redaction import Redactor
-from gateway import settings_queues
 from gateway.settings_model import Settings
 
 if TYPE_CHECKING:
@@ -73,10 +72,10 @@ def executor_config(settings: Settings) -> ExecutorConfig:
 
 def secrets(settings: Settings) -> tuple[str, ...]:
     """Given the settings, return the literal secrets in them, which must never be shown."""
-    password = urlsplit(settings.database_url.get_secret_value()).password
+    urls = (settings.database_url, settings.queue_source, settings.queue_failed_url)
+    passwords = (unquote(urlsplit(url.get_secret_value()).password or "") for url in urls)
     token = settings.telegram_bot_token.get_secret_value()
-    own = (unquote(password or ""), token, token.partition(":")[2])
-    return tuple(secret for secret in (*own, *settings_queues.secrets(settings)) if secret)
+    return tuple(secret for secret in (token, token.partition(":")[2], *passwords) if secret)
 
 
 def redactor(settings: Settings) -> Redactor:

@@ -12,7 +12,8 @@ from functools import partial
 from executor.config import ExecutorConfig
 from executor.health.container_probes import container_probes
 from executor.health.gateway import GATEWAY, Said
-from executor.health.gateway_probes import gateway_probes, written_down
+from executor.health.gateway_probes import gateway_probes
+from executor.health.health_file import written_down
 from executor.health.host_probes import host_probes
 from executor.health.remote_probes import RemoteProbes
 from executor.health.report import Level, Report, as_data, as_text, for_agent, named, report, title
@@ -20,7 +21,6 @@ from executor.health.run import Probe, ProbeRunner
 from executor.health.worker_probes import worker_probes
 from executor.host_operations import HostOperation
 from executor.outcome import Outcome, State
-from executor.policy.model import Request
 from executor.record.store import Store
 from executor.repositories import Repositories
 from executor.sandbox.process import ProcessRunner
@@ -80,9 +80,9 @@ class HealthChecks:
 
     def operation(self) -> HostOperation:
         """Return how the operation `health_check` is run."""
-        return HostOperation(lambda _request_id, request: self._outcome(request))
+        return HostOperation(lambda _request_id, _request: self._outcome())
 
-    def _outcome(self, request: Request) -> Outcome:
+    def _outcome(self) -> Outcome:
         """Check, and tell of it what the agent may know. A flood of requests is one check in some seconds."""
         at, told = self._last
         if told is None or time.monotonic() - at > KEPT_SECONDS:
@@ -90,7 +90,6 @@ class HealthChecks:
             self._last = time.monotonic(), told
         return Outcome(
             State.SUCCEEDED,
-            argv=(str(request.operation),),
             output=as_text(told),
             verified={"health": told.level, **named(told)},
             files={FILE: json.dumps(as_data(told), indent=2, ensure_ascii=False) + "\n"},

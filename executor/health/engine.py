@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from executor.health.containers import Container
 
 _ANSWER_MAX = 4 << 20  # bytes; a container with a long health log and many mounts has some 100 kB
-_TCP_PORT = 2375
+_UNIX, _TCP_PORT = "unix://", 2375
 
 
 class EngineTrouble(StrEnum):
@@ -43,7 +43,7 @@ def inspect_container(docker_host: str, name: str, seconds: float) -> Container 
     Raises EngineError.
     """
     try:
-        status, body = _get(docker_host, f"/containers/{quote(name, safe='')}/json", seconds)
+        status, body = get(docker_host, f"/containers/{quote(name, safe='')}/json", seconds)
     except TimeoutError as error:
         raise EngineError(EngineTrouble.SILENT, f"no answer within {seconds:.0f} s") from error
     except PermissionError as error:
@@ -63,20 +63,24 @@ def inspect_container(docker_host: str, name: str, seconds: float) -> Container 
     return _container(body)
 
 
-def _get(docker_host: str, path: str, seconds: float) -> tuple[int, bytes]:
+def get(docker_host: str, path: str, seconds: float, most: int = _ANSWER_MAX) -> tuple[int, bytes]:
+    """Return the status and the first `most` bytes with which the engine answers. Each step may take `seconds`.
+
+    Raises OSError and HTTPException.
+    """
     connection = _connection(docker_host, seconds)
     try:
         connection.request("GET", path, headers={"Host": "docker", "Accept": "application/json"})
         answer = connection.getresponse()
-        return answer.status, answer.read(_ANSWER_MAX)
+        return answer.status, answer.read(most)
     finally:
         connection.close()
 
 
 def _connection(docker_host: str, seconds: float) -> http.client.HTTPConnection:
+    if docker_host.startswith(_UNIX):
+        return _UnixConnection(docker_host.removeprefix(_UNIX), seconds)
     address = urlsplit(docker_host)
-    if address.scheme == "unix":
-        return _UnixConnection(address.path, seconds)
     return http.client.HTTPConnection(address.hostname or "", address.port or _TCP_PORT, timeout=seconds)
 
 

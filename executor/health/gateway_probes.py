@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import time
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 
 from executor.health import gateway
 from executor.health.gateway import Said, Waiting
@@ -16,20 +13,7 @@ from executor.health.run import Probe
 from executor.record import approvals
 from executor.record.store import Store
 
-HEALTH_FILE = "health.json"  # in the state directory; the host process writes it every minute
-
 Teller = Callable[[], Said]
-
-
-def written_down(state_dir: Path) -> Said:
-    """Return what the process that serves this state directory last wrote of itself; {} where there is nothing."""
-    path = state_dir / HEALTH_FILE
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        age = max(time.time() - path.stat().st_mtime, 0.0)
-    except (OSError, ValueError):
-        return Said({})
-    return Said(found if isinstance(found, dict) else {}, age)
 
 
 def gateway_probes(store: Store, tell: Teller) -> Iterator[Probe]:

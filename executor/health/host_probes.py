@@ -40,22 +40,38 @@ def host_probes(config: ExecutorConfig) -> Iterator[Probe]:
     yield Probe(host.CLOCK, "", _clock)
 
 
-def _space(subject: str, path: Path) -> Finding:
-    try:
-        found = os.statvfs(path)
-    except FileNotFoundError:
-        return Finding(
-            host.DISK, subject, Level.BAD, "is not there", f"make it again, or mount it: {path}", str(path)
-        )
+def read_space(path: Path) -> host.Space:
+    """Return how the file system is on which `path` lies. Raise OSError."""
+    found = os.statvfs(path)
     block = found.f_frsize
-    space = host.Space(
+    return host.Space(
         total=found.f_blocks * block,
         free=found.f_bavail * block,
         inodes=found.f_files,
         inodes_free=found.f_favail,
         read_only=bool(found.f_flag & os.ST_RDONLY),
     )
-    return host.judge_space(subject, space, str(path))
+
+
+def read_clock() -> host.Clock:
+    """Return what the kernel says of its clock. Raise OSError where it may not be asked."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    read = _Timex()
+    state = libc.adjtimex(ctypes.byref(read))
+    if state < 0:
+        error = ctypes.get_errno()
+        raise OSError(error, os.strerror(error))
+    return host.Clock(state != _TIME_ERROR, read.maxerror / 1e6)
+
+
+def _space(subject: str, path: Path) -> Finding:
+    try:
+        found = read_space(path)
+    except FileNotFoundError:
+        return Finding(
+            host.DISK, subject, Level.BAD, "is not there", f"make it again, or mount it: {path}", str(path)
+        )
+    return host.judge_space(subject, found, str(path))
 
 
 def _memory() -> Finding:
@@ -65,10 +81,4 @@ def _memory() -> Finding:
 
 
 def _clock() -> Finding:
-    libc = ctypes.CDLL(None, use_errno=True)
-    read = _Timex()
-    state = libc.adjtimex(ctypes.byref(read))
-    if state < 0:
-        error = ctypes.get_errno()
-        raise OSError(error, os.strerror(error))
-    return host.judge_clock(host.Clock(state != _TIME_ERROR, read.maxerror / 1e6))
+    return host.judge_clock(read_clock())

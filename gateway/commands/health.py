@@ -7,7 +7,7 @@ import json
 import threading
 
 from executor.health.gateway import Said
-from executor.health.gateway_probes import written_down
+from executor.health.health_file import written_down
 from executor.health.report import Level, Report, as_data, headline, title
 from gateway import settings as configuration
 from gateway import wiring

@@ -89,7 +89,7 @@ def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> It
 
 def _tick_troubles(last: datetime | None, now: datetime, *, going: bool) -> Iterator[str]:
     """Where no process stays, cron's last tick is the sign of life, as the last sweep is elsewhere."""
-    if going or (last is not None and (now - last).total_seconds() <= STALE_PERIODS * PERIODS["sweep"]):
+    if going or tick.is_fresh(last, now):
         return
     yield "no gateway runs: flags wait (ops-gateway run)"
     if last is not None:

@@ -9,6 +9,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
+
+from executor.health.health_file import HEALTH_FILE, written_down
 
 _RARELY = 6 * 3600.0
 # seconds, by job
@@ -23,7 +26,6 @@ PERIODS = {
 STALE_PERIODS = 3  # a job that was not completed for so many of its periods is late
 STUCK_PERIODS = 5  # one that did not even fail for so many hangs …
 STUCK_SECONDS = 300.0  # … or for so long, if that is longer: as two programs that meet their deadline
-_FILE = "health.json"  # in the state directory; what `status` and `doctor` read
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,16 +88,12 @@ class Heartbeat:
 
 def write_health(state: Path, health: Mapping[str, object]) -> None:
     """Replace the health file in the state directory. Not synced: after a crash of the host it means nothing."""
-    fresh = state / f".{_FILE}.{os.getpid()}"
+    fresh = state / f".{HEALTH_FILE}.{os.getpid()}"
     fresh.write_text(json.dumps(health, default=str), encoding="utf-8")
     fresh.chmod(0o600)
-    fresh.rename(state / _FILE)
+    fresh.rename(state / HEALTH_FILE)
 
 
-def read_health(state: Path) -> dict[str, object]:
+def read_health(state: Path) -> Mapping[str, Any]:
     """Return what the gateway that serves this state directory last said of itself; {} if there is nothing."""
-    try:
-        found = json.loads((state / _FILE).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return written_down(state).health or {}

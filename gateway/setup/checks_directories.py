@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import secrets
 import shlex
-import shutil
 import stat
 import time
 from collections.abc import Iterator
@@ -13,6 +12,7 @@ from pathlib import Path
 
 from asyncinotify import Inotify, Mask
 
+from executor.health.host_probes import read_space
 from executor.mounts import mount_of
 from gateway.settings_model import Settings
 from gateway.setup import mends
@@ -32,8 +32,7 @@ def state_directory(settings: Settings) -> Iterator[Check]:
     path = settings.state_dir
     make = mends.make_directory(path, "700")
     if not path.exists():
-        place = next(parent for parent in path.parents if parent.exists())
-        say = warn if os.access(place, os.W_OK | os.X_OK) else fail
+        say = warn if mends.can_make(path) else fail
         yield say("state directory", f"{path} is not there yet", "make it, as the gateway's own", make)
         return
     facts = path.stat()
@@ -143,16 +142,16 @@ def room(settings: Settings) -> Iterator[Check]:
 
 
 def _room_of(name: str, path: Path) -> Iterator[Check]:
-    free, facts = shutil.disk_usage(path).free, os.statvfs(path)
-    text = f"{free / 1e9:.1f} GB free for {path}"
+    found = read_space(path)
+    text = f"{found.free / 1e9:.1f} GB free for {path}"
     largest = mends.as_root("sh", "-c", f"du -x -d 3 -h {shlex.quote(str(mount_of(path).point))} | sort -h | tail")
-    if free < DISK_FAIL_BYTES:
+    if found.free < DISK_FAIL_BYTES:
         mend = "make room: nothing is executed when the audit log cannot be written. What takes it"
         yield fail(name, text, mend, largest)
-    elif free < DISK_WARN_BYTES:
+    elif found.free < DISK_WARN_BYTES:
         yield warn(name, text, "make room. What takes it", largest)
-    elif facts.f_files and facts.f_favail < FEW_INODES:  # some file systems have no fixed number, and say 0
-        what = f"{facts.f_favail} files can still be made for {path}, whatever room is left"
+    elif found.inodes and found.inodes_free < FEW_INODES:  # some file systems have no fixed number, and say 0
+        what = f"{found.inodes_free} files can still be made for {path}, whatever room is left"
         yield warn(name, what, "remove small files. Where they are", largest.replace("du -x -d", "du --inodes -x -d"))
     else:
         yield ok(name, text)

@@ -6,19 +6,20 @@ import grp
 import http.client
 import json
 import os
-import socket
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from executor.health import engine
+from executor.health.config import DOCKER_HOST
 from gateway.settings_model import Settings
 from gateway.setup import mends
 from gateway.setup.check import Check, fail, ok, warn
 from gateway.setup.container_facts import Container, container_of, judge
 
-_DEFAULT_SOCKET = Path("/var/run/docker.sock")
+_DEFAULT_SOCKET = Path(DOCKER_HOST.removeprefix("unix://"))
 _SECONDS = 5.0
-_ANSWER_BYTES = 8 << 20
+_ANSWER_BYTES = 8 << 20  # the list of all containers, too
 
 
 def docker(settings: Settings) -> Iterator[Check]:
@@ -90,31 +91,12 @@ def ask(path: Path) -> list[dict[str, Any]]:
 
     Raise OSError or HTTPException where it cannot be asked, ValueError where it answers something else.
     """
-    running = _get(path, "/containers/json")
-    return [_get(path, f"/containers/{each['Id']}/json") for each in running]
+    running = _told(path, "/containers/json")
+    return [_told(path, f"/containers/{each['Id']}/json") for each in running]
 
 
-def _get(path: Path, target: str) -> Any:
-    connection = _UnixConnection(path)
-    try:
-        connection.request("GET", target)
-        answer = connection.getresponse()
-        body = answer.read(_ANSWER_BYTES)
-        if answer.status != http.client.OK:
-            raise ValueError(f"{target} is answered with {answer.status}")
-        return json.loads(body)
-    finally:
-        connection.close()
-
-
-class _UnixConnection(http.client.HTTPConnection):
-    """HTTP over a Unix socket."""
-
-    def __init__(self, path: Path) -> None:
-        super().__init__("localhost", timeout=_SECONDS)
-        self._path = path
-
-    def connect(self) -> None:
-        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.sock.settimeout(self.timeout)
-        self.sock.connect(str(self._path))
+def _told(path: Path, target: str) -> Any:
+    status, body = engine.get(f"unix://{path}", target, _SECONDS, _ANSWER_BYTES)
+    if status != http.client.OK:
+        raise ValueError(f"{target} is answered with {status}")
+    return json.loads(body)

@@ -7,17 +7,12 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from executor.sandbox.confinement import Confinement
-from executor.sandbox.environment import base_environment
-from executor.sandbox.process import ProcessRunner
 from gateway.settings_model import RepositorySettings, Settings
 from gateway.settings_sources import config_file, env_file
-from gateway.setup import mends
+from gateway.setup import host_programs, mends
 from gateway.setup.check import Check, fail, ok, warn
 from gateway.setup.exposure import loose_ancestors
-
-_SSH_KEYGEN = Path("/usr/bin/ssh-keygen")
-_SECONDS = 10.0
+from gateway.setup.host_programs import SSH_KEYGEN
 
 
 def secret_files(settings: Settings) -> Iterator[Check]:
@@ -64,7 +59,7 @@ def _ssh(repository: RepositorySettings) -> Iterator[Check]:
             "there is a key and no file of host keys, so every ssh remote will be refused",
             f"ssh-keyscan HOST > {at}, compare the fingerprints, and set GATEWAY_KNOWN_HOSTS={at}",
         )
-    if key is None or not os.access(key, os.R_OK) or not _SSH_KEYGEN.exists():
+    if key is None or not os.access(key, os.R_OK) or not SSH_KEYGEN.exists():
         return
     locked = passphrase(key)
     if locked:
@@ -73,13 +68,7 @@ def _ssh(repository: RepositorySettings) -> Iterator[Check]:
 
 def passphrase(key: Path) -> str:
     """Return what keeps a private key from being used without a person; "" where nothing does."""
-    done = ProcessRunner(Confinement()).run(
-        (str(_SSH_KEYGEN), "-y", "-P", "", "-f", str(key)),
-        env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (nothing is written)
-        cwd=Path("/"),
-        profile=None,
-        deadline=_SECONDS,
-    )
+    done = host_programs.ask(SSH_KEYGEN, "-y", "-P", "", "-f", key)
     said = done.stderr.decode("utf-8", "replace")
     if done.exit_code == 0 or "UNPROTECTED PRIVATE KEY" in said:  # open to others: said by another check
         return ""

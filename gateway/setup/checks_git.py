@@ -14,16 +14,14 @@ from executor.git.requirements import GIT_PROGRAM, OLDEST_GIT
 from executor.git.transfer import address_of, ls_remote
 from executor.repositories import Repositories
 from executor.sandbox.confinement import Confinement
-from executor.sandbox.environment import base_environment
 from executor.sandbox.process import ProcessRunner
 from gateway import wiring
 from gateway.settings_model import Settings
-from gateway.setup import mends
+from gateway.setup import host_programs, mends
 from gateway.setup.check import Check, fail, ok, warn
 from gateway.setup.exposure import foreign_entries
 from gateway.setup.host_keys import host_key_mend
 
-_VERSION_SECONDS = 10.0
 _LOOKED_AT = 20_000  # files of a git directory
 _ON_THE_HOST = "un on the host: "  # how hints for the agent's reader begin, `Run` or `run`
 
@@ -31,14 +29,7 @@ _ON_THE_HOST = "un on the host: "  # how hints for the agent's reader begin, `Ru
 def program(_settings: Settings) -> Iterator[Check]:
     """git must be there and new enough for a tree that an agent writes."""
     oldest = ".".join(map(str, OLDEST_GIT))
-    runner = ProcessRunner(Confinement())
-    said = runner.run(
-        (str(GIT_PROGRAM), "version"),
-        env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (git version writes nothing)
-        cwd=Path("/"),
-        profile=None,
-        deadline=_VERSION_SECONDS,
-    ).stdout.decode("ascii", "replace")
+    said = host_programs.ask(GIT_PROGRAM, "version").stdout.decode("ascii", "replace")
     found = re.match(r"git version (\d+)\.(\d+)", said)
     if found is None or (int(found[1]), int(found[2])) < OLDEST_GIT:
         yield fail("git", f"{GIT_PROGRAM}: {said.strip()}", f"install git {oldest} or newer")

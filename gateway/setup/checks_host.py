@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
 import sys
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+from executor.health.host_probes import read_clock
 from gateway import settings as configuration
-from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS, read_health
+from gateway import tick
+from gateway.schedule.heartbeat import read_health
 from gateway.settings_model import Settings
 from gateway.setup import mends
 from gateway.setup.check import Check, fail, ok, warn
 from gateway.setup.exposure import loose, loose_ancestors
 from gateway.single import holder
-from gateway.tick import last_tick
 
-_NOT_SYNCHRONISED = 5  # TIME_ERROR of adjtimex(2)
-_TIMEX_BYTES = 512  # more than struct timex takes anywhere
 _CLOCK_KEEPERS = Path("/usr/lib/systemd/ntp-units.d")
 CLOCK_BACK = timedelta(minutes=5)  # what a clock may go back when it is set right
 _MAKE_USER = (
@@ -64,12 +62,16 @@ def program(_settings: Settings) -> Iterator[Check]:
 
 def clock(_settings: Settings) -> Iterator[Check]:
     """Expiry, cool-downs and the audit log go by the clock."""
-    state = ctypes.CDLL(None).adjtimex(ctypes.create_string_buffer(_TIMEX_BYTES))
-    if state == _NOT_SYNCHRONISED:
+    try:
+        kept = read_clock().synchronised
+    except OSError as error:  # as in a container that may not touch the clock
+        yield ok("clock", f"the kernel does not say whether anything keeps it: {error.strerror}")
+        return
+    if kept:
+        yield ok("clock", "the kernel says that it is synchronised")
+    else:
         what = "this kernel's clock is not kept by anything that says so"
         yield ok("clock", what, "let it be synchronised, unless the machine below does that", _synchronise())
-    else:
-        yield ok("clock", "the kernel says that it is synchronised")
 
 
 def clock_against(newest: datetime | None) -> Iterator[Check]:
@@ -93,9 +95,9 @@ def _synchronise() -> str:
 
 def running(settings: Settings) -> Iterator[Check]:
     """Whether a gateway serves this state, and whether it gets on."""
-    who, last = holder(settings.state_dir), last_tick(settings.state_dir)
+    who = holder(settings.state_dir)
     if not who:
-        if last is not None and (datetime.now(UTC) - last).total_seconds() < STALE_PERIODS * PERIODS["sweep"]:
+        if tick.is_fresh(tick.last_tick(settings.state_dir), datetime.now(UTC)):
             yield ok("gateway", "cron's `ops-gateway tick` serves this state directory")
             return
         yield warn("gateway", "no gateway runs here", "start the service, or", "ops-gateway run")

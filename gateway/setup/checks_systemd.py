@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from executor.sandbox.confinement import Confinement
-from executor.sandbox.environment import base_environment
-from executor.sandbox.process import ProcessRunner
 from gateway.settings_model import Settings
-from gateway.setup import mends
+from gateway.setup import host_programs, mends
 from gateway.setup.check import Check, fail, ok, warn
 
 UNIT = "ops-gateway.service"
 _BOOTED = Path("/run/systemd/system")  # sd_booted(3)
 _SYSTEMCTL = Path("/usr/bin/systemctl")
-_SECONDS = 10.0
 _ASKED = (
     "LoadState", "ActiveState", "SubState", "UnitFileState", "Result", "User", "WatchdogUSec", "NRestarts",
     "NeedDaemonReload", "LoadCredential", "Environment", "WorkingDirectory", "ReadWritePaths", "BindPaths",
@@ -55,13 +51,7 @@ def _show() -> Mapping[str, str] | str | None:
     """The properties of the unit, what systemctl complains of, or None where systemd did not boot the host."""
     if not _BOOTED.is_dir() or not _SYSTEMCTL.exists():
         return None
-    done = ProcessRunner(Confinement()).run(
-        (str(_SYSTEMCTL), "show", f"--property={','.join(_ASKED)}", "--", UNIT),
-        env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (nothing is written)
-        cwd=Path("/"),
-        profile=None,
-        deadline=_SECONDS,
-    )
+    done = host_programs.ask(_SYSTEMCTL, "show", f"--property={','.join(_ASKED)}", "--", UNIT)
     if done.exit_code != 0:
         return done.stderr.decode("utf-8", "replace").strip()
     return parse(done.stdout.decode("utf-8", "replace"))

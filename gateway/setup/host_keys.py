@@ -6,13 +6,9 @@ import shlex
 from pathlib import Path
 
 from executor.git.remote_address import RemoteAddress
-from executor.sandbox.confinement import Confinement
-from executor.sandbox.environment import base_environment
-from executor.sandbox.process import ProcessRunner
-from gateway.setup import mends
+from gateway.setup import host_programs, mends
+from gateway.setup.host_programs import SSH_KEYGEN
 
-_SSH_KEYGEN = Path("/usr/bin/ssh-keygen")
-_SECONDS = 10.0
 _UNNAMED = Path("/etc/ops-gateway/known_hosts")
 _CREDENTIAL = mends.CREDENTIALS / "KNOWN_HOSTS"
 
@@ -38,13 +34,6 @@ def host_key_mend(address: RemoteAddress, known_hosts: Path | None) -> tuple[str
 
 
 def _is_known(host: str, known_hosts: Path) -> bool:
-    if not known_hosts.is_file() or not _SSH_KEYGEN.exists():
+    if not known_hosts.is_file() or not SSH_KEYGEN.exists():
         return False
-    done = ProcessRunner(Confinement()).run(
-        (str(_SSH_KEYGEN), "-F", host, "-f", str(known_hosts)),
-        env=base_environment(Path("/"), Path("/tmp")),  # noqa: S108 (nothing is written)
-        cwd=Path("/"),
-        profile=None,
-        deadline=_SECONDS,
-    )
-    return done.exit_code == 0
+    return host_programs.ask(SSH_KEYGEN, "-F", host, "-f", known_hosts).exit_code == 0

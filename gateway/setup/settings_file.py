@@ -145,7 +145,7 @@ def chosen(env: str | None, toml: str | None) -> SettingsFile:
     file = SettingsFile(path, toml=toml is not None)
     if path.is_symlink() or not path.parent.is_dir():
         raise Refused("settings_file", f"{path} is a link, or its directory is not there", "name the file itself")
-    if not named and any((parent / ".git").exists() for parent in path.parents):
+    if not named and sources.in_work_tree(path):
         raise Refused(
             "settings_file",
             f"{path} lies in a git work tree, where it is not read",
