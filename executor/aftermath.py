@@ -20,8 +20,8 @@ from executor.policy.model import RiskClass
 from executor.record import requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store
-from executor.record.transitions import found_afterwards
-from executor.recording import STOPPED, restored
+from executor.record.transitions import UNKNOWN, found_afterwards
+from executor.recording import restored
 from executor.repositories import Repositories
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Aftermath:
             raise
         except Problem as problem:
             said = " ".join(problem.message.split())
-            return None if problem.code in STOPPED else Traces(None, (f"it could not be looked into: {said}",))
+            return None if problem.stopped else Traces(None, (f"it could not be looked into: {said}",))
         except Exception:  # whatever it is, it must not stand in the way of the requests that wait
             log.exception("what the interrupted request %s left could not be looked into", row.id)
             return Traces(None, ("it could not be looked into: the gateway met an error of its own",))
@@ -97,7 +97,7 @@ class Aftermath:
 def _is_unknown(row: RequestRow) -> bool:
     """Whether it may have changed something, and nobody has looked yet; earlier versions left no such mark."""
     verified = (row.result or {}).get("verified") or {}
-    return row.risk is not RiskClass.READ and verified == {"effect": None}
+    return row.risk is not RiskClass.READ and verified == UNKNOWN
 
 
 def _result(row: RequestRow, traces: Traces) -> dict[str, object]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from executor.errors import Problem, Refused, Unavailable
 from executor.host_operations import HOST_LANE
+from executor.outcome import State
 from executor.policy.model import Ask, Decision, Refuse, Run
 from executor.protocol.publication import PublishedLog
 from executor.protocol.results import ApprovalView, DecisionView, build_result
@@ -170,6 +171,15 @@ class Answers:
                 return False
             self._latest[operation] = row.received_at
             return True
+
+
+def first_state(decision: Decision, *, dry_run: bool = False) -> State:
+    """Return the state in which a request is recorded that was decided so."""
+    if isinstance(decision, Refuse):
+        return State.REFUSED
+    if dry_run:
+        return State.SUCCEEDED
+    return State.RECEIVED if isinstance(decision, Ask) else State.QUEUED
 
 
 def decision_data(decision: Decision) -> dict[str, object]:

@@ -5,6 +5,8 @@ Anything raised that is not a `Problem` is a bug; it is caught once per request 
 
 from __future__ import annotations
 
+_STOPPED = frozenset({"cancelled", "stopping"})  # codes of what was ended, or not begun, because the gateway stops
+
 
 class Problem(Exception):
     """An expected difficulty, safe to show to the agent and to operators.
@@ -18,6 +20,11 @@ class Problem(Exception):
         self.code = code
         self.message = message
         self.hint = hint
+
+    @property
+    def stopped(self) -> bool:
+        """Whether this is only because the gateway stops: it tells nothing of what was asked for."""
+        return self.code in _STOPPED
 
     def __str__(self) -> str:
         return f"{self.message} ({self.hint})" if self.hint else self.message

@@ -10,16 +10,14 @@ one for a while; what operators or the monitor ask for, and what an operator sai
 
 from __future__ import annotations
 
-import logging
 from datetime import datetime, timedelta
 from math import ceil
 
 from executor.answers import Answers
 from executor.asking import Asking
 from executor.config import ExecutorConfig
-from executor.errors import Failed, Problem, Refused
+from executor.errors import Refused
 from executor.facts import FactFinder
-from executor.git.reports import fallen
 from executor.host_operations import HOST_LANE, HostOperations, only_reads
 from executor.outcome import Outcome, State
 from executor.policy.decide import decide
@@ -27,10 +25,8 @@ from executor.policy.model import Ask, Operation, Refuse, Request
 from executor.record import queue_samples, requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store
-from executor.recording import begin, bug, end, not_begun, restored, whole
+from executor.recording import Recorder, restored, tried
 from executor.spans import span
-
-log = logging.getLogger(__name__)
 
 _AT_ONCE = 1000  # requests that are looked at for equal ones
 
@@ -52,30 +48,21 @@ class HostLane:
         self._facts = facts
         self._asking = asking
         self._operations = operations
-        self._answers = answers
-        self._unrecorded: tuple[list[RequestRow], Outcome] | None = None  # the requests that ended, and how
+        self._recorder = Recorder(store, answers)
 
     def run_next(self) -> bool:
         """Run the request that comes next, or put it to operators; return False when there is none.
 
         Raises Unavailable when the record cannot be written; what had ended by then is recorded by a later call.
         """
-        if self._unrecorded is not None:
-            self._end(*self._unrecorded)
+        self._recorder.catch_up(HOST_LANE)
         with self._store.reading() as view:
             rows = requests.next_due(view, HOST_LANE, _AT_ONCE)
         if not rows:
             return False
         row = next((each for each in rows if _seems_to_read(each)), rows[0])
-        try:
+        with self._recorder.before_start(row):
             self._work_on(row, rows)
-        except (Refused, Failed) as problem:
-            self._stop_before_start(row, problem)
-        except Problem:
-            raise
-        except Exception:  # no request may stand in the way of all that come after it
-            log.exception("the request %s met a bug before it was begun", row.id)
-            self._stop_before_start(row, bug("nothing was run"))
         return True
 
     def _work_on(self, row: RequestRow, rows: list[RequestRow]) -> None:
@@ -92,7 +79,8 @@ class HostLane:
         self._require_rest(row, request)
         alike = [row, *(each for each in rows if each is not row and _asks_for(each, request))]
         if only_reads(request.operation):
-            self._read(row, request, alike)
+            outcome = self._outcome(row, request)
+            self._recorder.reads([(each, outcome) for each in alike])
         else:
             self._run(row, request, alike)
 
@@ -113,44 +101,12 @@ class HostLane:
                 f"see by health_check whether workers run; if it is still needed, ask again in {_seconds(left)}",
             )
 
-    def _read(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
-        outcome = self._outcome(row, request)
-        with self._store.transaction() as tx:
-            recorded = [whole(tx, each, outcome) for each in alike]
-        for each in recorded:
-            self._answers.publish_row(each, files=outcome.files if each is recorded[-1] else None)
-
     def _run(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
-        with self._store.transaction() as tx:
-            for each in alike:
-                begin(tx, each)
-        for each in alike:
-            self._answers.publish(each.id)
-        outcome = self._outcome(row, request)
-        self._unrecorded = (alike, outcome)
-        self._end(alike, outcome)
+        self._recorder.begin(alike)
+        self._recorder.end(alike, self._outcome(row, request))
 
     def _outcome(self, row: RequestRow, request: Request) -> Outcome:
-        try:
-            return self._operations.run(row.id, request)
-        except Problem as problem:
-            return fallen(row.argv, problem)
-        except Exception:
-            log.exception("the request %s met a bug", row.id)
-            return Outcome(State.FAILED, argv=row.argv, error=bug("what was done is not known"))
-
-    def _end(self, rows: list[RequestRow], outcome: Outcome) -> None:
-        with self._store.transaction() as tx:
-            for row in rows:
-                end(tx, row.id, outcome)
-        self._unrecorded = None
-        for row in rows:
-            self._answers.publish(row.id, files=outcome.files)
-
-    def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
-        with self._store.transaction() as tx:
-            not_begun(tx, row, problem)
-        self._answers.publish(row.id)
+        return tried(row, lambda: self._operations.run(row.id, request))
 
 
 def _seconds(left: timedelta) -> str:

@@ -4,19 +4,20 @@ Their requests wait in a lane of their own, HOST_LANE, which is also the `repo` 
 repository. So they run where none is adopted, never wait behind git, and git never waits for them.
 
 Each operation is a `HostOperation`: `run(request_id, request)` returns an Outcome or raises a Problem, and bounds its
-own time; `shown(request)` names what an approval of it is for. `BUILDERS` maps an operation to what makes it from the
-configuration; one that is not configured has None there, and `ExecutorConfig.not_configured` names it to the policy.
+own time; `shown(request)` names what an approval of it is for. What this host has no set-up for is not among them;
+`ExecutorConfig.not_configured` names it to the policy.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from executor.config import ExecutorConfig
 from executor.errors import Failed, Refused
 from executor.git.drift import Binding
+from executor.laravel.config import LaravelConfig
 from executor.laravel.restart_plan import what_restarts
 from executor.outcome import Outcome
 from executor.policy.model import Operation, QueueParams, Request, RiskClass
@@ -41,14 +42,7 @@ class HostOperation:
     shown: Callable[[Request], Things] = _nothing_more
 
 
-# Given the configuration, what starts programs, and what is set when the gateway stops; None: not configured.
-Builder = Callable[[ExecutorConfig, ProcessRunner, threading.Event], HostOperation | None]
-
-
-def _restart(config: ExecutorConfig, runner: ProcessRunner, cancel: threading.Event) -> HostOperation | None:
-    laravel = config.laravel
-    if laravel is None:
-        return None
+def _restart(laravel: LaravelConfig, runner: ProcessRunner, cancel: threading.Event) -> HostOperation:
     from executor.laravel.restart import restart  # only hosts with queues need what counts them
 
     return HostOperation(
@@ -61,17 +55,13 @@ def _queue(request: Request) -> str | None:
     return request.params.queue if isinstance(request.params, QueueParams) else None
 
 
-BUILDERS: Mapping[Operation, Builder] = {
-    Operation.RESTART_QUEUE: _restart,
-}
-
-
 class HostOperations:
     """The operations of the host that are configured. Used by one thread at a time."""
 
     def __init__(self, config: ExecutorConfig, runner: ProcessRunner, cancel: threading.Event) -> None:
-        built = {operation: build(config, runner, cancel) for operation, build in BUILDERS.items()}
-        self._found = {operation: made for operation, made in built.items() if made is not None}
+        self._found: dict[Operation, HostOperation] = {}
+        if config.laravel is not None:
+            self.register(Operation.RESTART_QUEUE, _restart(config.laravel, runner, cancel))
 
     def register(self, operation: Operation, made: HostOperation) -> None:
         """Let `operation` be run by `made` from now on."""

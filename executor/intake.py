@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from itertools import islice
 
-from executor.answers import Answers, decision_data
+from executor.answers import Answers, decision_data, first_state
 from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused, Unavailable
@@ -197,7 +197,7 @@ class Intake:
             form=Form.TYPED if arrival.typed else Form.FLAG,
             text=arrival.text,
             identity=claim.identity,
-            state=_first_state(decision, dry_run=arrival.dry_run),
+            state=first_state(decision, dry_run=arrival.dry_run),
             generated=generated,
             reason=arrival.reason,
             dry_run=arrival.dry_run,
@@ -224,14 +224,6 @@ class Intake:
 
     def _lane(self, arrival: Arrival) -> str:
         return lane(arrival.operation, self._repositories.full_name(arrival.repo))
-
-
-def _first_state(decision: Decision, *, dry_run: bool) -> State:
-    if isinstance(decision, Refuse):
-        return State.REFUSED
-    if dry_run:
-        return State.SUCCEEDED
-    return State.RECEIVED if isinstance(decision, Ask) else State.QUEUED
 
 
 def _answered_soon(row: RequestRow) -> bool:

@@ -44,7 +44,6 @@ class Outcome:
     """
 
     state: State
-    argv: tuple[str, ...] = ()
     exit_code: int | None = None
     output: str = ""
     truncated: bool = False

@@ -7,7 +7,6 @@ still queued and simply runs again.
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Mapping
 from itertools import takewhile
@@ -16,10 +15,9 @@ from executor.answers import Answers
 from executor.asking import Asking
 from executor.config import ExecutorConfig
 from executor.disk_space import require_space
-from executor.errors import Failed, Problem, Refused
+from executor.errors import Failed, Refused
 from executor.facts import FactFinder
 from executor.git.maintenance import remove_abandoned
-from executor.git.reports import fallen
 from executor.git.repository import Git
 from executor.operations import Operations
 from executor.outcome import Outcome, State
@@ -28,11 +26,9 @@ from executor.policy.model import Ask, Decision, Operation, Params, Refuse, Requ
 from executor.record import requests
 from executor.record.requests import RequestRow
 from executor.record.store import Store
-from executor.recording import begin, bug, end, not_begun, restored, was_stopped, whole
+from executor.recording import Recorder, restored, tried, was_stopped
 from executor.repositories import Repositories
 from executor.stuck_trees import StuckTrees, is_concerned
-
-log = logging.getLogger(__name__)
 
 # Requests that only read are recorded together, which saves each of them a flush to the disk.
 _READS_AT_ONCE = 50
@@ -58,9 +54,8 @@ class Running:
         self._facts = facts
         self._asking = asking
         self._operations = operations
-        self._answers = answers
+        self._recorder = Recorder(store, answers)
         self._stuck = StuckTrees()
-        self._unrecorded: dict[str, tuple[str, Outcome]] = {}  # repository -> the request that ended, and how
 
     def run_next(self, repo: str) -> bool:
         """Run the request of `repo` that comes next, or put it to operators; return False when there is none.
@@ -68,24 +63,14 @@ class Running:
         Raises Unavailable when the record cannot be written; nothing is begun then, and what had ended by then is
         recorded by a later call, before anything else runs.
         """
-        if repo in self._unrecorded:
-            self._end(*self._unrecorded[repo])
-            del self._unrecorded[repo]
+        self._recorder.catch_up(repo)
         with self._store.reading() as view:
             rows = requests.next_due(view, repo, _READS_AT_ONCE)
         if not rows:
             return False
-        try:
-            with self._repositories.held(repo) as git:
-                if not self._read(git, list(takewhile(_seems_to_read, rows))):
-                    self._work_on(git, rows[0])
-        except (Refused, Failed) as problem:
-            self._stop_before_start(rows[0], problem)
-        except Problem:
-            raise
-        except Exception:  # no request may stand in the way of all that come after it
-            log.exception("the request %s met a bug before it was begun", rows[0].id)
-            self._stop_before_start(rows[0], bug("nothing was run"))
+        with self._recorder.before_start(rows[0]), self._repositories.held(repo) as git:
+            if not self._read(git, list(takewhile(_seems_to_read, rows))):
+                self._work_on(git, rows[0])
         return True
 
     def _read(self, git: Git, rows: list[RequestRow]) -> bool:
@@ -115,17 +100,8 @@ class Running:
             if time.monotonic() > give_up or was_stopped(outcome):
                 break
         if ended:
-            self._record_reads(ended)
+            self._recorder.reads(ended)
         return bool(ended)
-
-    def _record_reads(self, ended: list[tuple[RequestRow, Outcome]]) -> None:
-        with self._store.transaction() as tx:
-            recorded = [whole(tx, row, outcome) for row, outcome in ended]
-        files: dict[str, str] = {}
-        for _, outcome in ended:
-            files |= outcome.files
-        for row in recorded:
-            self._answers.publish_row(row, files=files if row is recorded[-1] else None)
 
     def _work_on(self, git: Git, row: RequestRow) -> None:
         """Do what follows from deciding. Raises Refused or Failed where that cannot be begun."""
@@ -136,7 +112,8 @@ class Running:
             if approved is None:
                 return  # operators have been asked, or asked again
             bound = approved
-        self._run(git, row, request, decision, bound)
+        self._recorder.begin([row])
+        self._recorder.end([row], self._outcome(git, row, request, decision, bound))
 
     def _decided(self, git: Git, row: RequestRow, finder: FactFinder) -> tuple[Request, Decision]:
         """Decide again, for policy and facts may have changed. Raises Refused or Failed."""
@@ -151,45 +128,15 @@ class Running:
             self._stuck.check(row.repo, git.paths.work_tree)
         return request, decision
 
-    def _run(self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]) -> None:
-        with self._store.transaction() as tx:
-            begin(tx, row)
-        self._answers.publish(row.id)
-        outcome = self._outcome(git, row, request, decision, bound)
-        self._unrecorded[row.repo] = (row.id, outcome)
-        self._end(row.id, outcome)
-        del self._unrecorded[row.repo]
-
     def _outcome(
         self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]
     ) -> Outcome:
-        outcome = self._tried(git, row, request, decision, bound)
+        outcome = tried(row, lambda: self._operations.run(git, row.id, request, decision, bound))
         if isinstance(outcome.error, Failed):  # a git that was ended leaves what it was writing, by the gigabyte
             remove_abandoned(git.paths, time.time(), older_than=0.0)
         if is_concerned(request, decision):
             self._stuck.note(row.repo, git.paths.work_tree, outcome)
         return outcome
-
-    def _tried(
-        self, git: Git, row: RequestRow, request: Request, decision: Decision, bound: Mapping[str, str]
-    ) -> Outcome:
-        try:
-            return self._operations.run(git, row.id, request, decision, bound)
-        except Problem as problem:
-            return fallen(row.argv, problem)
-        except Exception:
-            log.exception("the request %s met a bug", row.id)
-            return Outcome(State.FAILED, argv=row.argv, error=bug("what was done is not known"))
-
-    def _end(self, request_id: str, outcome: Outcome) -> None:
-        with self._store.transaction() as tx:
-            end(tx, request_id, outcome)
-        self._answers.publish(request_id, files=outcome.files)
-
-    def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
-        with self._store.transaction() as tx:
-            not_begun(tx, row, problem)
-        self._answers.publish(row.id)
 
 
 def _seems_to_read(row: RequestRow) -> bool:

@@ -1,4 +1,4 @@
-"""Lengths of time and sizes as people say them. Pure."""
+"""Lengths of time, sizes and numbers of things as people say them. Pure."""
 
 from __future__ import annotations
 
@@ -20,3 +20,8 @@ def size(count: float) -> str:
         if count >= least:
             return f"{count / least:.1f} {unit}" if count < 10 * least else f"{count / least:.0f} {unit}"
     return f"{count:.0f} bytes"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return so many things: "1 request", "2 requests"."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"

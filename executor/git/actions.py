@@ -28,7 +28,7 @@ def run_operation(
         check_bound(git, bound or {})
         return _run(git, request, default_branch, bound or {})
     except Problem as problem:
-        return fallen(("git", request.operation.value.removeprefix("git_")), problem)
+        return fallen(problem)
 
 
 def _run(git: Git, request: Request, default_branch: str | None, bound: Mapping[str, str]) -> Outcome:

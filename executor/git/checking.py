@@ -21,7 +21,7 @@ def status(git: Git) -> Outcome:
     output = spoken(done)
     if git.submodules and (drifted := submodule_drift(git)):
         output += "Submodules at another commit than recorded (git add PATH records it):\n" + listing(drifted) + "\n"
-    return succeeded(("git", "status"), output, files={"git_status.txt": output}, truncated=done.truncated)
+    return succeeded(output, files={"git_status.txt": output}, truncated=done.truncated)
 
 
 def check(git: Git) -> Outcome:
@@ -46,7 +46,7 @@ def check(git: Git) -> Outcome:
         holder = f"held by process {lock.holder}" if lock.holder is not None else "held by nobody that is seen"
         lines.append(("Lock", f"{lock.name}, {lock.age_seconds / 60:.0f} min old, {holder}"))
     output = "".join(f"{name + ':':<14}{value}\n" for name, value in lines)
-    return succeeded(("git", "check"), output, files={"git_check.txt": output})
+    return succeeded(output, files={"git_check.txt": output})
 
 
 def _branch(at: Head) -> str:

@@ -12,16 +12,16 @@ from dataclasses import dataclass, replace
 
 from executor.git.git_dir_layout import clean_reflog, is_ref_name
 from executor.git.refnames import HEADS
+from executor.git.rescue_record import NOTE_DIRECTORIES
 
 # Given to be read; no such command has a reason to change them. A branch that a linked work tree is on is in use.
 _READ_ONLY = re.compile(r"shallow|info/(?:exclude|sparse-checkout)|worktrees/[^/]+/(?:HEAD|gitdir|commondir|locked)")
-CARRIED_DIRECTORIES = ("info", "worktrees", "rebase-merge", "rebase-apply", "sequencer", "logs")
+CARRIED_DIRECTORIES = ("info", "worktrees", *NOTE_DIRECTORIES, "logs")
 # git's notes about something unfinished, and what it leaves for the next command.
 _STATE = re.compile(
     r"(?:MERGE_(?:HEAD|MODE|MSG|RR|AUTOSTASH)|(?:ORIG|CHERRY_PICK|REVERT|REBASE|FETCH)_HEAD|SQUASH_MSG|AUTO_MERGE"
     r"|COMMIT_EDITMSG|BISECT_[A-Z_]+|(?:rebase-merge|rebase-apply|sequencer)/[^\n]+)"
 )
-STATE_DIRECTORIES = ("rebase-merge", "rebase-apply", "sequencer")
 OBJECT = re.compile(r"objects/([0-9a-f]{2})/([0-9a-f]{38}|[0-9a-f]{62})")
 PACK = re.compile(r"objects/pack/(pack-[0-9a-f]+)\.pack")
 LFS_OBJECT = re.compile(r"lfs/objects/([0-9a-f]{2})/([0-9a-f]{2})/(\1\2[0-9a-f]{60})")
@@ -136,12 +136,7 @@ def changed_branches(before: bytes, after: bytes) -> frozenset[str] | None:
     others_after, branches_after = _taken_apart(after.splitlines())
     if others_before != others_after:
         return None
-    differing = {
-        name
-        for name in branches_before.keys() | branches_after.keys()
-        if branches_before.get(name) != branches_after.get(name)
-    }
-    return frozenset(differing)
+    return frozenset(changed(branches_before, branches_after))
 
 
 def _unescaped(name: bytes) -> str:

@@ -51,7 +51,6 @@ def commit(git: Git, message: str, *, tree: str | None = None) -> Outcome:
     cherry-pick or a revert in progress. Raises Refused("empty_message"), and Failed: `nothing_to_commit` (C10),
     `conflicts`, `identity_unknown`, `index_changed`, `ref_moved`.
     """
-    argv = ("git", "commit", "-F", "-")
     if not message.strip():
         raise Refused("empty_message", "The commit message is empty.", "Put the message into the flag's body.")
     note = clear_stale_lock(git)
@@ -74,7 +73,7 @@ def commit(git: Git, message: str, *, tree: str | None = None) -> Outcome:
     output = f"{note}[{where} {new[:10]}] {message.strip().splitlines()[0]}\n" + spoken(git.local([*_SHOW, new]))
     now = head(git)
     verified = {"effect": now.commit == new, "commit": new, "branch": now.branch, "parents": list(basis.parents)}
-    return succeeded(argv, output, verified=verified)
+    return succeeded(output, verified=verified)
 
 
 def _basis(git: Git) -> _Basis:
@@ -139,9 +138,7 @@ def set_identity(git: Git, name: str, email: str) -> Outcome:
     """Set the repository's own name and e-mail, and report what was read back."""
     found = set_config(git, "user.name", name), set_config(git, "user.email", email)
     verified = {"effect": found == (name, email), "name": found[0], "email": found[1]}
-    return succeeded(
-        ("git", "config", "user.name", name), f"Commits are now made by {name} <{email}>.\n", verified=verified
-    )
+    return succeeded(f"Commits are now made by {name} <{email}>.\n", verified=verified)
 
 
 def set_config(git: Git, key: str, value: str) -> str | None:

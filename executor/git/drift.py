@@ -12,6 +12,8 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+from executor.spans import plural
+
 _OBJECT_ID = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _SHORT = 10
 FORMAT = 1
@@ -102,7 +104,7 @@ def _sentence(label: str, old: str | None, new: str | None, count: Callable[[str
     if new is None:
         return f"{label} is gone; it was {_short(old)}."
     commits = count(old, new) if count is not None and _is_id(old) and _is_id(new) else None
-    between = f" ({commits} commit{'' if commits == 1 else 's'})" if commits is not None else ""
+    between = f" ({plural(commits, 'commit')})" if commits is not None else ""
     return f"{label} moved from {_short(old)} to {_short(new)}{between}."
 
 

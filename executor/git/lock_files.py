@@ -17,6 +17,7 @@ from executor.errors import Failed
 from executor.git.command_dir import LOCK_MARK
 from executor.git.recovery_model import STALE_LOCK_SECONDS
 from executor.git.repository import Git
+from executor.sandbox.processes import other_processes, program_of
 
 _SUFFIX = ".lock"
 _DEEP = ("refs", "logs", "objects/info")  # where locks lie below the top of a git directory
@@ -128,26 +129,15 @@ def _is_ours(path: Path) -> bool:
 def _holders(wanted: set[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """Return, by device and inode, a process that has the file open, or a git whose files cannot be looked at."""
     found: dict[tuple[int, int], int] = {}
-    for pid in _processes() if wanted else ():
+    for pid in other_processes() if wanted else ():
         try:
             for name in os.listdir(f"/proc/{pid}/fd"):
                 opened = os.stat(f"/proc/{pid}/fd/{name}")
                 if (opened.st_dev, opened.st_ino) in wanted:
                     found[opened.st_dev, opened.st_ino] = pid
         except PermissionError:
-            if _program(pid) == "git":
+            if program_of(pid) == "git":
                 found |= dict.fromkeys(wanted - found.keys(), pid)
         except OSError:
             continue  # ended while we looked
     return found
-
-
-def _processes() -> Iterator[int]:
-    return (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid())
-
-
-def _program(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return ""

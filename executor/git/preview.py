@@ -22,7 +22,7 @@ from executor.git.recovery_model import RecoveryPlan
 from executor.git.recovery_steps import planned
 from executor.git.refnames import HEADS, TAGS
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote
+from executor.git.run_transfers import named_remote
 from executor.git.transfer import ls_remote
 from executor.policy.model import Ask, Operation, Request
 from executor.record.display import visible
@@ -78,7 +78,7 @@ def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
 def _remote(git: Git, decision: Ask, moves: list[str]) -> str:
     if decision.command is None:  # the typed operation moves one branch
         return remote_of(git, moves[0].removeprefix(HEADS))
-    return decision.command.operands[0] if decision.command.operands else default_remote(git)
+    return named_remote(git, decision.command)
 
 
 def _fitted(data: list[dict[str, Any]]) -> list[dict[str, Any]]:

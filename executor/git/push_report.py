@@ -13,6 +13,7 @@ from typing import Any, Self
 from executor.git.refnames import HEADS, TAGS
 from executor.git.risk_facts import CommitFact, RiskFact, Severity
 from executor.git.secrets import SecretFinding
+from executor.spans import plural
 
 _DIGITS = 12  # of an id in a sentence; the whole ids are in the data
 _LINE_FILES = 40  # files that the words name; the data has more
@@ -115,9 +116,9 @@ def _headline(facts: PushFacts) -> str:
         case PushKind.UP_TO_DATE:
             return f"Nothing to push: {facts.remote} has {name} at this commit already."
         case PushKind.FAST_FORWARD:
-            return f"Moves {name} at {facts.remote} forward by {_count(facts.commits_total, 'commit')}."
+            return f"Moves {name} at {facts.remote} forward by {plural(facts.commits_total, 'commit')}."
         case PushKind.NEW_BRANCH:
-            return f"Creates branch {name} at {facts.remote} with {_count(facts.commits_total, 'new commit')}."
+            return f"Creates branch {name} at {facts.remote} with {plural(facts.commits_total, 'new commit')}."
         case PushKind.DELETION:
             what = "tag" if facts.ref.startswith(TAGS) else "branch"
             return f"DELETES {what} {name} at {facts.remote}."
@@ -145,7 +146,7 @@ def _commit_lines(verb: str, commits: Sequence[CommitFact], total: int | None) -
     if total is None:
         yield f"{verb} commits that are not here, so they cannot be listed; fetch to see them."
         return
-    yield f"{verb} {_count(total, 'commit')}:"
+    yield f"{verb} {plural(total, 'commit')}:"
     for commit in commits:
         yield f"  {commit.id[:_DIGITS]} {commit.at[:10]} {commit.author} <{commit.email}>: {commit.subject}"
     if total > len(commits):
@@ -153,7 +154,7 @@ def _commit_lines(verb: str, commits: Sequence[CommitFact], total: int | None) -
 
 
 def _file_lines(facts: PushFacts) -> Iterator[str]:
-    yield f"Changes {_count(facts.files_total, 'file')}: +{facts.added_total} -{facts.deleted_total} lines"
+    yield f"Changes {plural(facts.files_total, 'file')}: +{facts.added_total} -{facts.deleted_total} lines"
     for file in facts.files[:_LINE_FILES]:
         counts = "binary" if file.added is None else f"+{file.added} -{file.deleted}"
         name = f"{file.old_path} => {file.path}" if file.old_path is not None else file.path
@@ -164,7 +165,3 @@ def _file_lines(facts: PushFacts) -> Iterator[str]:
 
 def _short(object_id: str | None) -> str:
     return object_id[:_DIGITS] if object_id else "nothing"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

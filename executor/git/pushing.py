@@ -27,7 +27,6 @@ def push_branch(git: Git, branch: str, bound: Mapping[str, str] | None = None) -
     """
     commit = local_commit(git, branch)
     remote, ref = remote_of(git, branch), HEADS + branch
-    argv = ("git", "push", remote, f"{commit}:{ref}")
     there = ls_remote(git, remote, [ref]).get(ref)
     check_bound_move(bound or {}, ref, there, commit)
     if there != commit:
@@ -36,7 +35,7 @@ def push_branch(git: Git, branch: str, bound: Mapping[str, str] | None = None) -
         prove(git, remote, {ref: commit})
     said = _said(remote, branch, there, commit) + _follow(git, branch, remote)
     verified = {"effect": True, "remote": remote, "ref": ref, "old": there, "new": commit}
-    return succeeded(argv, said, verified=verified)
+    return succeeded(said, verified=verified)
 
 
 def local_commit(git: Git, branch: str) -> str:

@@ -20,6 +20,7 @@ from executor.git.recovery_model import (
     Step,
     StepKind,
 )
+from executor.spans import plural
 
 
 def target_of(facts: RecoveryFacts) -> str | None:
@@ -44,13 +45,13 @@ def diagnose(facts: RecoveryFacts) -> Diagnosis:
         broken = ", and its own notes are broken" if facts.activity_broken else ""
         found.append(f"A {facts.activity.value} is in progress{broken}.")
     if facts.conflicted:
-        found.append(f"{_count(len(facts.conflicted), 'file')} with unresolved conflicts.")
+        found.append(f"{plural(len(facts.conflicted), 'file')} with unresolved conflicts.")
     if facts.branch is None and facts.commit is not None:
         found.append(f"HEAD is detached at {facts.commit[:10]}, on no branch.")
     if facts.lonely:
-        found.append(f"{_count(facts.lonely, 'commit')} on no branch: only HEAD leads to them.")
+        found.append(f"{plural(facts.lonely, 'commit')} on no branch: only HEAD leads to them.")
     if facts.changed or facts.untracked:
-        found.append(f"Uncommitted work: {_count(facts.changed, 'changed file')}, {facts.untracked} untracked.")
+        found.append(f"Uncommitted work: {plural(facts.changed, 'changed file')}, {facts.untracked} untracked.")
     if target is not None and facts.upstream is None and candidate is not None:
         found.append(f"Branch {target} follows no remote branch; {candidate} has its name.")
     if target is not None and facts.upstream_gone:
@@ -130,7 +131,7 @@ def _preserve_step(facts: RecoveryFacts, date: str) -> Step:
     if not facts.lonely or facts.commit is None:
         return Step(StepKind.PRESERVE, "Keep what there is", does)
     name = rescue_name(facts.branches, date, facts.commit)
-    commits = _count(facts.lonely, "commit")
+    commits = plural(facts.lonely, "commit")
     return Step(
         StepKind.PRESERVE,
         "Keep what there is",
@@ -178,7 +179,7 @@ def _conflict_steps(facts: RecoveryFacts) -> tuple[Step, ...]:
     if not facts.conflicted:
         return ()
     does = "Takes the conflict marks out of the index; the files stay exactly as they are."
-    leaves = f"{_count(len(facts.conflicted), 'file')} that may hold conflict markers."
+    leaves = f"{plural(len(facts.conflicted), 'file')} that may hold conflict markers."
     return (Step(StepKind.CLEAR_CONFLICTS, "Clear the conflict marks", does, leaves, facts.conflicted),)
 
 
@@ -229,10 +230,6 @@ def _fine_words(facts: RecoveryFacts, target: str, keeps: bool) -> str:
 def _lock_words(lock: Lock) -> str:
     who = f"held by {lock.held_by}" if lock.held_by else "held by no process that can be seen"
     return f"The lock {lock.name} is {lock.age_seconds / 60:.0f} minutes old and {who}."
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _lower(title: str) -> str:

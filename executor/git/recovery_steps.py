@@ -39,8 +39,6 @@ from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome, State
 from executor.policy.model import Contact
 
-_ARGV = ("git_recover",)
-
 
 class StepState(StrEnum):
     STARTED = "started"
@@ -85,7 +83,7 @@ def recover(
         raise Refused(decided.code, decided.reason, decided.hint)
     if isinstance(decided, NothingToDo):
         said = "\n".join([*diagnosis.findings, decided.reason])
-        return Outcome(State.SUCCEEDED, _ARGV, output=said + "\n", verified={"effect": True, "changed": False})
+        return Outcome(State.SUCCEEDED, output=said + "\n", verified={"effect": True, "changed": False})
     if not git.submodules:
         refuse_gitlinks(index_gitlinks(git))
         refuse_gitlinks(_gitlinks_of_target(git, decided))
@@ -108,14 +106,14 @@ def _walk(walk: _Walk, on_step: OnStep) -> Outcome:
     at = head(walk.git)
     lines += [f"Left behind: {left}" for left in walk.plan.leaves]
     verified = {"effect": True, "branch": at.branch, "commit": at.commit, "rescue": walk.request_id}
-    return Outcome(State.SUCCEEDED, _ARGV, 0, "\n".join(lines) + "\n", verified=verified)
+    return Outcome(State.SUCCEEDED, 0, "\n".join(lines) + "\n", verified=verified)
 
 
 def _stopped(walk: _Walk, step: Step, problem: Problem, lines: list[str]) -> Outcome:
     kept = f"Everything is kept under refs/rescue/{walk.request_id}; undo of {walk.request_id} goes back."
     error = Failed(problem.code, f"Stopped at: {step.title}. {problem.message}", f"{problem.hint} {kept}".strip())
     verified = {"effect": False, "why": problem.message, "rescue": walk.request_id}
-    return Outcome(State.FAILED, _ARGV, 1, "\n".join([*lines, kept]) + "\n", error=error, verified=verified)
+    return Outcome(State.FAILED, 1, "\n".join([*lines, kept]) + "\n", error=error, verified=verified)
 
 
 def _preserve(walk: _Walk, step: Step) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from executor.errors import Problem, Refused, TimedOut
 from executor.outcome import Outcome, State
@@ -20,7 +20,6 @@ def spoken(done: Completed) -> str:
 
 
 def succeeded(
-    argv: Sequence[str],
     output: str,
     *,
     verified: Mapping[str, object] | None = None,
@@ -30,7 +29,6 @@ def succeeded(
     """Return the outcome of an operation that reached its end."""
     return Outcome(
         State.SUCCEEDED,
-        argv=tuple(argv),
         exit_code=0,
         output=output,
         truncated=truncated,
@@ -39,14 +37,14 @@ def succeeded(
     )
 
 
-def fallen(argv: Sequence[str], problem: Problem) -> Outcome:
+def fallen(problem: Problem) -> Outcome:
     """Return the outcome of an operation that ended in `problem`."""
     state = State.FAILED
     if isinstance(problem, Refused):
         state = State.REFUSED
     elif isinstance(problem, TimedOut):
         state = State.TIMED_OUT
-    return Outcome(state, argv=tuple(argv), output=problem.message, error=problem)
+    return Outcome(state, output=problem.message, error=problem)
 
 
 def listing(lines: Iterable[str], limit: int = LISTED_LINES) -> str:

@@ -18,7 +18,7 @@ from executor.git import rescue_objects as objects
 from executor.git.questions import index_gitlinks, resolve, split_z, text
 from executor.git.repository import Git
 from executor.git.rescue_ledger import Entry, Ledger
-from executor.git.rescue_record import PREFIX, Rescue, from_json, record_ref, to_json
+from executor.git.rescue_record import NO_REFLOG, PREFIX, Rescue, from_json, record_ref, to_json
 from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
 
@@ -28,8 +28,6 @@ _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
 _NAMED_BRANCHES = 64  # get a ref of their own under the rescue; the record holds the others all the same
 _SHOWN = 5
 _DAY_SECONDS = 86_400
-# Rescues keep what reflogs are for; one for each of their refs would only be litter.
-_NO_REFLOG = ("-c", "core.logAllRefUpdates=false")
 
 
 def preserve(
@@ -67,7 +65,7 @@ def preserve(
     except Refused:
         raise
     except Problem as problem:
-        if problem.code in ("cancelled", "stopping"):
+        if problem.stopped:
             raise  # nothing is wrong with what is to be kept
         raise Refused(
             "cannot_preserve",
@@ -219,4 +217,4 @@ def _update_refs(git: Git, instructions: Iterable[str]) -> None:
     stdin = "".join(instructions).encode("utf-8", "surrogateescape")
     if stdin:
         # --no-deref: an alias that was planted there leads to no branch
-        git.local([*_NO_REFLOG, "update-ref", "--no-deref", "--stdin", "-z"], stdin=stdin)
+        git.local([*NO_REFLOG, "update-ref", "--no-deref", "--stdin", "-z"], stdin=stdin)

@@ -15,6 +15,8 @@ from typing import TypeGuard
 
 FORMAT = 1
 PREFIX = "refs/rescue/"
+# Rescues keep what reflogs are for; one for each of their refs would only be litter.
+NO_REFLOG = ("-c", "core.logAllRefUpdates=false")
 # What operations move. Rescues themselves are left out: an undo must not take rescues back.
 NAMESPACES = ("heads", "tags", "remotes", "notes", "stash", "bisect", "rewritten", "replace")
 # git's own files about something unfinished, and the stash, which is a reflog.

@@ -12,9 +12,7 @@ from collections.abc import Iterable
 from executor.git.questions import refs
 from executor.git.repository import Git
 from executor.git.rescue_ledger import Ledger
-from executor.git.rescue_record import PREFIX, record_ref
-
-_NO_REFLOG = ("-c", "core.logAllRefUpdates=false")
+from executor.git.rescue_record import NO_REFLOG, PREFIX, record_ref
 
 
 def hold_again(git: Git) -> tuple[str, ...]:
@@ -27,7 +25,7 @@ def hold_again(git: Git) -> tuple[str, ...]:
         return ()
     whole = commits if _are_whole(git, commits.values()) else _whole_ones(git, commits)
     lines = "".join(f"update {record_ref(name)}\0{commit}\0\0" for name, commit in whole.items())
-    git.local([*_NO_REFLOG, "update-ref", "--stdin", "-z"], stdin=lines.encode())
+    git.local([*NO_REFLOG, "update-ref", "--stdin", "-z"], stdin=lines.encode())
     lost = sorted(commits.keys() - whole.keys())
     ledger.strike(lost)
     notes = [f"What was kept before {len(whole)} earlier requests can still be brought back (ops-gateway undo)."]

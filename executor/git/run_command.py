@@ -38,7 +38,7 @@ def run_command(git: Git, command: Command, bound: Mapping[str, str] | None = No
             return _commit(git, command, (bound or {}).get(ALL_TREE))
         return _RUNNERS[command.runner](git, command)
     except Problem as problem:
-        return fallen(command.argv, problem)
+        return fallen(problem)
 
 
 def arguments(git: Git, command: Command) -> list[str]:
@@ -71,7 +71,7 @@ def _add(git: Git, command: Command) -> Outcome:
     found = staged(git)
     output = note + spoken(done)
     output += "Staged for the next commit:\n" + listing(f"{letter} {path}" for letter, path in found) + "\n"
-    return succeeded(command.argv, output, verified={"effect": True, "staged": len(found)})
+    return succeeded(output, verified={"effect": True, "staged": len(found)})
 
 
 def _commit(git: Git, command: Command, all_tree: str | None) -> Outcome:
@@ -122,9 +122,9 @@ def _report(git: Git, command: Command, done: Completed, before: Before | None, 
     answered = done.exit_code == _ANSWERS_NO and not done.stderr.strip() and command.risk is RiskClass.READ
     verified = verify(git, command, before) if before is not None else {}
     if done.exit_code == 0 or answered:
-        return Outcome(State.SUCCEEDED, command.argv, done.exit_code, output, done.truncated, None, verified)
+        return Outcome(State.SUCCEEDED, done.exit_code, output, done.truncated, None, verified)
     problem = failure(command.argv[1:], done.exit_code, done.stderr + b"\n" + done.stdout)
-    return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
+    return Outcome(State.FAILED, done.exit_code, output, done.truncated, problem,
                    {**verified, "effect": False})  # fmt: skip
 
 

@@ -21,11 +21,11 @@ def get(git: Git, command: Command) -> Outcome:
     ask = git.transfer if key.lower().startswith("remote.") else git.local
     done = ask(arguments, check=False)
     found = "".join(f"{mask_userinfo(line)}\n" for line in text(done.stdout).splitlines())
-    return Outcome(State.SUCCEEDED, command.argv, done.exit_code, found)
+    return Outcome(State.SUCCEEDED, done.exit_code, found)
 
 
 def set_identity(git: Git, command: Command) -> Outcome:
     """Set user.name or user.email of the repository and read it back."""
     key, value = command.operands
     seen = set_config(git, key, value)
-    return succeeded(command.argv, f"{key} is now {seen}\n", verified={"effect": seen == value})
+    return succeeded(f"{key} is now {seen}\n", verified={"effect": seen == value})

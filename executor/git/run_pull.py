@@ -56,7 +56,7 @@ def pull(git: Git, command: Command) -> Outcome:
     note += told(changes)
     if "--dry-run" in given(command) or (at.commit is not None and is_ancestor(git, target, at.commit)):
         said = f"{branch} already has everything of {remote}/{source.removeprefix(HEADS)}.\n"
-        return succeeded(command.argv, note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
+        return succeeded(note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
     if not git.submodules:
         refuse_gitlinks(tree_gitlinks(git, target))
     _check_ignored(git, target)
@@ -67,9 +67,9 @@ def pull(git: Git, command: Command) -> Outcome:
     output = note + spoken(done)
     if done.exit_code != 0:
         problem = failure(arguments, done.exit_code, done.stderr + b"\n" + done.stdout)
-        return Outcome(State.FAILED, command.argv, done.exit_code, output, done.truncated, problem,
+        return Outcome(State.FAILED, done.exit_code, output, done.truncated, problem,
                        {**verified, "effect": False})  # fmt: skip
-    return succeeded(command.argv, output, verified=verified, truncated=done.truncated)
+    return succeeded(output, verified=verified, truncated=done.truncated)
 
 
 def _check_ignored(git: Git, target: str) -> None:

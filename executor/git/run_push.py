@@ -66,7 +66,7 @@ def push_command(git: Git, command: Command, bound: Mapping[str, str]) -> Outcom
     verified: dict[str, object] = {"effect": not dry, "remote": remote, "refs": {u.ref: u.new for u in updates}}
     if not dry:
         verified["were"] = {update.ref: update.old for update in updates}
-    return succeeded(command.argv, title + listing(lines) + "\n", verified=verified)
+    return succeeded(title + listing(lines) + "\n", verified=verified)
 
 
 def _update(git: Git, remote: str, one: Wanted, theirs: Mapping[str, str]) -> PushUpdate:

@@ -14,7 +14,7 @@ from executor.git.refnames import HEADS
 from executor.git.remote_address import mask_userinfo, parse_remote
 from executor.git.reports import listing, succeeded
 from executor.git.repository import Git
-from executor.git.run_transfers import default_remote, fetch_as_told, told
+from executor.git.run_transfers import fetch_as_told, named_remote, told
 from executor.git.transfer import address_of, default_branch, ls_remote, update_refs
 from executor.git.transfer_plan import RefChange
 from executor.outcome import Outcome
@@ -39,7 +39,7 @@ def show_known(git: Git, command: Command) -> Outcome:
             output = "".join(f"{name}\t{url} ({way})\n" for name, url in masked.items() for way in ("fetch", "push"))
         case _:
             output = "".join(f"{name}\n" for name in masked)
-    return succeeded(command.argv, output)
+    return succeeded(output)
 
 
 def _as_fetched(git: Git, remote: str, url: str) -> str:
@@ -50,7 +50,7 @@ def _as_fetched(git: Git, remote: str, url: str) -> str:
 
 def show(git: Git, command: Command) -> Outcome:
     """Tell a remote's address (masked) and how its branches relate to the tracking refs."""
-    remote = command.operands[0] if command.operands else default_remote(git)
+    remote = named_remote(git, command)
     address = address_of(git, remote)
     theirs = _branches(ls_remote(git, remote))
     ours = refs(git, f"refs/remotes/{remote}/")
@@ -58,7 +58,7 @@ def show(git: Git, command: Command) -> Outcome:
     lines = [f"{name} {_state(tracked.get(name), commit)}" for name, commit in sorted(theirs.items())]
     lines += [f"{name} stale (gone at the remote)" for name in sorted(set(tracked) - set(theirs) - {"HEAD"})]
     text = f"remote {remote}\n  URL: {address.masked}\n  branches:\n"
-    return succeeded(command.argv, text + listing(f"  {line}" for line in lines) + "\n")
+    return succeeded(text + listing(f"  {line}" for line in lines) + "\n")
 
 
 def _state(tracked: str | None, commit: str) -> str:
@@ -79,7 +79,7 @@ def prune(git: Git, command: Command) -> Outcome:
         for change in stale:
             git.transfer(["update-ref", "-d", change.ref])
         update_refs(git, stale, "prune")
-    return succeeded(command.argv, told(stale), verified={"effect": not dry, "pruned": len(stale)})
+    return succeeded(told(stale), verified={"effect": not dry, "pruned": len(stale)})
 
 
 def _stale(git: Git, remote: str) -> list[RefChange]:
@@ -96,7 +96,7 @@ def update(git: Git, command: Command) -> Outcome:
         for remote in command.operands or sorted(remotes(git))
         for change in fetch_as_told(git, remote, (), command)
     ]
-    return succeeded(command.argv, told(changes), verified={"effect": True, "moved": len(changes)})
+    return succeeded(told(changes), verified={"effect": True, "moved": len(changes)})
 
 
 def configure(git: Git, command: Command) -> Outcome:
@@ -117,7 +117,7 @@ def configure(git: Git, command: Command) -> Outcome:
     for run in (git.transfer, git.local):
         run(["remote", verb, "--", name, *rest])
     now = remotes(git)
-    return succeeded(command.argv, _list(now), verified={"effect": name not in now and all(r in now for r in rest)})
+    return succeeded(_list(now), verified={"effect": name not in now and all(r in now for r in rest)})
 
 
 def _set_head(git: Git, command: Command, remote: str, branch: list[str]) -> Outcome:
@@ -125,12 +125,12 @@ def _set_head(git: Git, command: Command, remote: str, branch: list[str]) -> Out
     ref, names = f"refs/remotes/{remote}/HEAD", given(command)
     if names & {"-d", "--delete"}:
         git.local(["symbolic-ref", "--delete", ref])
-        return succeeded(command.argv, f"{remote}/HEAD is forgotten.\n", verified={"effect": True})
+        return succeeded(f"{remote}/HEAD is forgotten.\n", verified={"effect": True})
     target = branch[0] if branch else default_branch(git, remote)
     if resolve(git, f"refs/remotes/{remote}/{target}") is None:
         raise Failed("remote_ref_missing", f"{remote}/{target} was not fetched.", f"git_cmd: fetch {remote}")
     git.local(["symbolic-ref", ref, f"refs/remotes/{remote}/{target}"])
-    return succeeded(command.argv, f"{remote}/HEAD is now {remote}/{target}.\n", verified={"effect": True})
+    return succeeded(f"{remote}/HEAD is now {remote}/{target}.\n", verified={"effect": True})
 
 
 def _set_address(git: Git, command: Command, verb: str, name: str, url: str) -> Outcome:
@@ -144,7 +144,7 @@ def _set_address(git: Git, command: Command, verb: str, name: str, url: str) -> 
     if config_value(git, f"remote.{name}.url") is None:
         git.local(["remote", "add", "--", name, f"{INERT_URL}/{name}"])
     now = remotes(git)
-    return succeeded(command.argv, _list(now), verified={"effect": now.get(name) == url, "remote": name})
+    return succeeded(_list(now), verified={"effect": now.get(name) == url, "remote": name})
 
 
 def _list(known: dict[str, str]) -> str:

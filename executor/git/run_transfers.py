@@ -40,12 +40,17 @@ def default_remote(git: Git) -> str:
     return remote_of(git, head(git).branch or "")
 
 
+def named_remote(git: Git, command: Command) -> str:
+    """Return the remote that a command names as its first word, or means."""
+    return command.operands[0] if command.operands else default_remote(git)
+
+
 def ls_remote_command(git: Git, command: Command) -> Outcome:
     """List what a remote has."""
     remote, *patterns = command.operands or (default_remote(git),)
     options = [spelled(*option) for option in command.options]
     done = git.transfer(["ls-remote", *options, "--", remote, *patterns], address=address_of(git, remote))
-    return succeeded(command.argv, spoken(done), truncated=done.truncated)
+    return succeeded(spoken(done), truncated=done.truncated)
 
 
 def fetch_command(git: Git, command: Command) -> Outcome:
@@ -55,7 +60,7 @@ def fetch_command(git: Git, command: Command) -> Outcome:
     changes = [change for name in names for change in fetch_as_told(git, name, refspecs, command)]
     if "--set-upstream" in given(command):
         follow(git, remote, refspecs)
-    return succeeded(command.argv, told(changes), verified={"effect": True, "moved": len(changes)})
+    return succeeded(told(changes), verified={"effect": True, "moved": len(changes)})
 
 
 def fetch_as_told(git: Git, remote: str, refspecs: Sequence[str], command: Command) -> list[RefChange]:

@@ -18,7 +18,6 @@ def add(git: Git, paths: Sequence[str]) -> Outcome:
 
     Raises Refused("embedded_repository"), and Failed with a named code; the index is then as it was.
     """
-    argv = ("git", "add", "--", *paths)
     note = clear_stale_lock(git)
     before = _tree(git)
     with draft_index(git) as draft:
@@ -33,7 +32,7 @@ def add(git: Git, paths: Sequence[str]) -> Outcome:
     verified: dict[str, object] = {"effect": changed, "staged": len(found)}
     if not changed:
         verified["why"] = "the index already held exactly this"
-    return succeeded(argv, output, verified=verified)
+    return succeeded(output, verified=verified)
 
 
 def lfs_warning(git: Git, paths: Sequence[str]) -> str:

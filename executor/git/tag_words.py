@@ -9,6 +9,7 @@ from executor.git.added_lines import AddedLine
 from executor.git.questions import text
 from executor.git.repository import Git
 from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
+from executor.spans import plural
 
 _NESTED = 5  # tags of tags that are looked into; nobody makes more
 
@@ -24,7 +25,7 @@ class TagWords:
     def note(self) -> str:
         """Return what it says in one line, as a commit's subject stands for its message."""
         first, *more = self.message.strip().splitlines() or [""]
-        rest = f" (and {len(more)} more line{'' if len(more) == 1 else 's'})" if more else ""
+        rest = f" (and {plural(len(more), 'more line')})" if more else ""
         return f"The tag {self.name} says: {first}{rest}"
 
 

@@ -80,4 +80,4 @@ def take_back(git: Git, ways: Sequence[WayBack]) -> Outcome:
     prove(git, remote, refs)
     lines = [f"{way.pushed.ref} {(way.lease or '(gone)')[:10]} -> {(way.target or '(gone)')[:10]}" for way in resets]
     output = f"At {remote}, as it says itself:\n{listing(lines)}\n"
-    return succeeded(resets[0].argv, output, verified={"effect": True, "remote": remote, "refs": refs})
+    return succeeded(output, verified={"effect": True, "remote": remote, "refs": refs})

@@ -15,7 +15,6 @@ from executor.git.command_layout import (
     LFS_OBJECT,
     OBJECT,
     PACK,
-    STATE_DIRECTORIES,
     Contents,
     branch_of,
     changed,
@@ -25,6 +24,8 @@ from executor.git.command_layout import (
 from executor.git.foreign_copy import Kind, directory, walk
 from executor.git.inner_files import LIST_BYTES, opened, read_inner, remove_if_empty, remove_inner, write_inner
 from executor.git.loose_objects import is_true, is_true_content
+from executor.git.rescue_record import NOTE_DIRECTORIES
+from executor.git.transfer_plan import RefChange, as_instructions
 
 _SHOWN = 5
 _QUIET = ("-c", "core.logAllRefUpdates=false")  # the reflogs come from the command, with its own words
@@ -108,14 +109,10 @@ def _take_pack(git_dir: Path, local: Path, name: str, git: Plumbing) -> None:
 
 def _take_refs(before: Contents, after: Contents, git: Plumbing) -> None:
     """Move refs and HEAD. git itself looks whether a ref may be called that and leads to an object that is there."""
-    lines = []
-    for name in sorted(changed(before.refs, after.refs)):
-        old, new = before.refs.get(name), after.refs.get(name)
-        verb, *ids = ("delete", old) if new is None else ("create", new) if old is None else ("update", new, old)
-        lines.append("\0".join([f"{verb} {name}", *(one or "" for one in ids)]) + "\0")
-    if lines:
-        stdin = "".join(lines).encode("utf-8", "surrogateescape")
-        git([*_QUIET, "update-ref", "--no-deref", "--stdin", "-z"], stdin)
+    names = sorted(changed(before.refs, after.refs))
+    moves = [RefChange(name, before.refs.get(name), after.refs.get(name)) for name in names]
+    if moves:
+        git([*_QUIET, "update-ref", "--no-deref", "--stdin", "-z"], as_instructions(moves))
     if after.head != before.head:
         branch = branch_of(after.head)
         git([*_QUIET, *(["symbolic-ref", "HEAD", branch] if branch else
@@ -132,7 +129,7 @@ def _take_files(before: Contents, after: Contents, local: Path) -> None:
             write_inner(local, name, known + after.files[name])
         else:
             remove_inner(local, name)
-    for part in STATE_DIRECTORIES:
+    for part in NOTE_DIRECTORIES:
         gone = [name for name in before.files.keys() - after.files.keys() if name.startswith(f"{part}/")]
         if gone:
             remove_if_empty(local, part)

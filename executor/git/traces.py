@@ -22,14 +22,13 @@ from executor.git.rescue import find
 from executor.git.rescue_ledger import Ledger
 from executor.git.rescue_objects import keep_index, list_refs
 from executor.git.rescue_record import Rescue
-from executor.git.run_transfers import default_remote
+from executor.git.run_transfers import named_remote
 from executor.git.transfer import ls_remote
 from executor.policy.model import CmdParams, Contact, Operation, PushParams, Request, SetConfigParams
 
 ASK_SECONDS = 10.0  # so long may the remote take to say what it has
 _SHOWN_REFS = 5
 _MISSING_FIRST = (False, None, True)
-_STOPPED = frozenset({"cancelled", "stopping"})
 _NOT_BEGUN = "it had not begun: nothing was kept for it yet, and that comes before anything is changed"
 
 
@@ -69,7 +68,7 @@ def look_for_traces(git: Git, request_id: str, request: Request, argv: tuple[str
         branch = request.params.branch or (argv[1] if len(argv) > 1 else before.branch or "")
         seen = _pushed(git, remote_of(git, branch), _typed_moves(git, branch, before, bound))
     elif command is not None and command.runner == "push":
-        seen = _pushed(git, command.operands[0] if command.operands else default_remote(git), _bound_moves(bound))
+        seen = _pushed(git, named_remote(git, command), _bound_moves(bound))
     else:
         seen = _changed_here(git, request, before)
         if command is not None and command.contact is Contact.WRITE:
@@ -99,7 +98,7 @@ def _pushed(git: Git, remote: str, moves: tuple[_Move, ...]) -> Traces:
     try:
         there = ls_remote(git, remote, [move.ref for move in moves], deadline=ASK_SECONDS)
     except Problem as problem:
-        if problem.code in _STOPPED:
+        if problem.stopped:
             raise
         return Traces(None, (f"{remote} could not be asked: {' '.join(problem.message.split())}",))
     seen = [(_has_arrived(git, move, there.get(move.ref)), move) for move in moves]

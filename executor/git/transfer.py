@@ -19,7 +19,7 @@ from executor.git.questions import head, is_ancestor, refs, remotes, text
 from executor.git.refnames import HEADS, TAGS
 from executor.git.remote_address import RemoteAddress, parse_remote
 from executor.git.repository import Git
-from executor.git.transfer_plan import RefChange, parse_porcelain, plan_take_over
+from executor.git.transfer_plan import RefChange, as_instructions, parse_porcelain, plan_take_over
 
 _INCOMING = "refs/gateway/incoming"  # in the transfer repository, for as long as one fetch takes
 _SHOWN_CHARACTERS = 2000
@@ -105,9 +105,10 @@ def fetch(
     arguments = ["fetch", "--quiet", "--no-auto-maintenance", "--no-recurse-submodules", *options]
     if prune:
         arguments.append("--prune")
-    git.transfer([*arguments, "--", remote, *sources], address=address_of(git, remote), objects=True)
+    address = address_of(git, remote)
+    git.transfer([*arguments, "--", remote, *sources], address=address, objects=True)
     changes = _take_over(git, remote, prune=prune, move_tags=move_tags)
-    fetch_content(git, remote, address_of(git, remote), [change.new for change in changes])
+    fetch_content(git, remote, address, [change.new for change in changes])
     return changes
 
 
@@ -166,9 +167,10 @@ def push(
     arguments += ["--dry-run"] * dry_run + ["--atomic"] * (atomic and len(updates) > 1)
     arguments += [f"--force-with-lease={update.ref}:{update.old or ''}" for update in updates]
     specs = [f"{update.new or ''}:{update.ref}" for update in updates]
+    address = address_of(git, remote)
     if not dry_run:
-        push_content(git, remote, address_of(git, remote), [update.new for update in updates])
-    done = git.transfer([*arguments, "--", remote, *specs], address=address_of(git, remote), check=False)
+        push_content(git, remote, address, [update.new for update in updates])
+    done = git.transfer([*arguments, "--", remote, *specs], address=address, check=False)
     results = parse_porcelain(text(done.stdout))
     for ref, (flag, summary) in results.items():
         if flag == "!":
@@ -193,17 +195,7 @@ def update_refs(git: Git, updates: Sequence[RefChange], message: str) -> None:
     """Move local refs all together, each only from its `old`. Raises Failed when one is no longer there."""
     if not updates:
         return
-    lines = []
-    for change in updates:
-        words: tuple[str, ...]
-        if change.new is None:
-            words = (f"delete {change.ref}", change.old or "")
-        elif change.old is None:
-            words = (f"create {change.ref}", change.new)
-        else:
-            words = (f"update {change.ref}", change.new, change.old)
-        lines.append("\0".join(words) + "\0")
-    git.local(["update-ref", "-m", message, "--stdin", "-z"], stdin="".join(lines).encode("utf-8", "surrogateescape"))
+    git.local(["update-ref", "-m", message, "--stdin", "-z"], stdin=as_instructions(updates))
 
 
 def _take_over(git: Git, remote: str, *, prune: bool, move_tags: bool = False) -> tuple[RefChange, ...]:

@@ -1,8 +1,8 @@
-"""What follows here from what a remote said: which local refs move, and how a push ended for each ref. Pure."""
+"""Which refs move and how git is told so: after what a remote said, and how a push ended for each ref. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -13,6 +13,21 @@ class RefChange:
     ref: str
     old: str | None
     new: str | None
+
+
+def as_instructions(changes: Iterable[RefChange]) -> bytes:
+    """Return what `git update-ref --stdin -z` is told, so that each ref moves only from its `old` (pure)."""
+    lines = []
+    for change in changes:
+        words: tuple[str, ...]
+        if change.new is None:
+            words = (f"delete {change.ref}", change.old or "")
+        elif change.old is None:
+            words = (f"create {change.ref}", change.new)
+        else:
+            words = (f"update {change.ref}", change.new, change.old)
+        lines.append("\0".join(words) + "\0")
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def plan_take_over(

@@ -21,7 +21,6 @@ DEADLINE_SECONDS = 10.0  # for git; the probe as a whole gets a little longer
 KEPT_SECONDS = 300.0  # an answer is not asked for again so soon: checks must not hammer somebody's server
 KEPT_BAD_SECONDS = 60.0
 _FIRST = "origin"
-_STOPPING = frozenset({"stopping", "cancelled"})  # codes of what was not asked, or ended, because the gateway stops
 
 
 class RemoteProbes:
@@ -69,7 +68,7 @@ class RemoteProbes:
 def _told(name: str, problem: Problem) -> Finding:
     """Return what a problem says of a remote; its words may name paths and addresses, which are for operators."""
     level, what = Level.BAD, "cannot be reached"
-    if problem.code in _STOPPING:
+    if problem.stopped:
         level, what = Level.UNKNOWN, "not known"
     elif isinstance(problem, Refused):
         what = "the repository cannot be served"

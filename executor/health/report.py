@@ -101,8 +101,13 @@ def as_text(told: Report) -> str:
 
 def headline(told: Report) -> str:
     """Return in a line how the host is."""
+    return f"{told.host} is {told.level}: {counts(told)}"
+
+
+def counts(told: Report) -> str:
+    """Return how many findings there are of each level, worst first."""
     found = [f"{told.count(level)} {level}" for level in Level if told.count(level)]
-    return f"{told.host} is {told.level}: {', '.join(found) or 'nothing was looked at'}"
+    return ", ".join(found) or "nothing was looked at"
 
 
 def title(each: Finding) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from executor.health.report import Finding, Level
 from executor.laravel.model import Worker
-from executor.spans import span
+from executor.spans import plural, span
 
 PROBE = "workers"
 _NOT_THEMSELVES = frozenset({"horizon", "horizon:supervisor"})  # they start workers, and run no job
@@ -26,14 +26,10 @@ def judge(queues: Sequence[str], found: Sequence[Worker], now: float) -> Iterato
 def _judged(queue: str, own: Sequence[Worker], unnamed: int, now: float) -> Finding:
     if own:
         oldest = max(now - worker.started_at for worker in own)
-        what = f"{_count(len(own))}, the oldest for {span(oldest)}"
+        what = f"{plural(len(own), 'worker')}, the oldest for {span(oldest)}"
         facts = {"workers": len(own), "oldest_seconds": round(max(oldest, 0.0))}
         return Finding(PROBE, queue, Level.GOOD, what, facts=facts)
     if unnamed:
-        what = f"none names this queue; {_count(unnamed)} without --queue may work on it"
+        what = f"none names this queue; {plural(unnamed, 'worker')} without --queue may work on it"
         return Finding(PROBE, queue, Level.UNKNOWN, what, "start workers with --queue", facts={"workers": None})
     return Finding(PROBE, queue, Level.BAD, "nobody works on this queue: jobs wait", _MEND, facts={"workers": 0})
-
-
-def _count(number: int) -> str:
-    return "1 worker" if number == 1 else f"{number} workers"

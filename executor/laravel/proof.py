@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from executor.laravel.model import QueueCount, RestartProof, Worker
-from executor.spans import span
+from executor.spans import plural, span
 
 _SAME_START = 3.0  # s within which two looks see one start: a container's is told in whole seconds
 
@@ -90,18 +90,18 @@ def _same(old: Worker, now: Worker) -> bool:
 
 def _came(found: Change) -> Iterator[str]:
     if found.gone:
-        yield f"{_workers(len(found.gone))} from before ended"
+        yield f"{plural(len(found.gone), 'worker')} from before ended"
     if found.new:
-        yield f"{_workers(len(found.new))} started: {_pids(found.new)}"
+        yield f"{plural(len(found.new), 'worker')} started: {_pids(found.new)}"
 
 
 def _did_not(found: Change, after: Observation) -> Iterator[str]:
     if found.stayed:
         old = span(after.at - min(worker.started_at for worker in found.stayed))
-        who = f"{_workers(len(found.stayed))} from before still there ({_pids(found.stayed)}, up to {old} old)"
-        yield f"{who}: {_why_stayed(found.stayed)}"
+        still = f"still there ({_pids(found.stayed)}, up to {old} old)"
+        yield f"{plural(len(found.stayed), 'worker')} from before {still}: {_why_stayed(found.stayed)}"
     if found.gone and not found.new:
-        yield f"nobody started workers again: {_workers(len(found.gone))} ended"
+        yield f"nobody started workers again: {plural(len(found.gone), 'worker')} ended"
     elif len(found.new) < len(found.gone):
         yield f"only {len(found.new)} of {len(found.gone)} came back so far"
 
@@ -125,10 +125,6 @@ def _taken(before: Observation, after: Observation) -> Iterator[str]:
             waited = after.at - before.at
             if now.oldest_seconds + 2 < old.oldest_seconds + waited:
                 yield f"{now.queue}: the oldest pending job is a younger one"
-
-
-def _workers(count: int) -> str:
-    return "1 worker" if count == 1 else f"{count} workers"
 
 
 def _pids(workers: tuple[Worker, ...]) -> str:

@@ -17,7 +17,6 @@ import contextlib
 import os
 import resource
 import secrets
-import select
 import signal
 import threading
 import time
@@ -25,6 +24,7 @@ from collections.abc import Iterator
 
 from executor.errors import ConfigError
 from executor.sandbox.kernel import Kernel
+from executor.sandbox.processes import kill_if, other_processes
 
 RLIMIT_LOCKS = 10  # <asm-generic/resource.h>; the resource module has no name for it
 _UNLIMITED_TOKENS = 1 << 62
@@ -81,34 +81,15 @@ class Descendants:
         code = _reap_group(leader, give_up)
         while _has_children() and time.monotonic() < give_up:
             try:
-                found = [pid for pid in _other_processes() if self._is_ours(pid)]
+                found = [pid for pid in other_processes() if self._is_ours(pid)]
             except OSError:  # no descriptor to list with: another thread will give one back
                 time.sleep(_TICK)
                 continue
             if not found:
                 break
             for pid in found:
-                self._kill(pid, give_up)
+                kill_if(pid, self._is_ours, give_up)
         return code
-
-    def _kill(self, pid: int, give_up: float) -> None:
-        """Kill `pid` if it bears a mark, wait until it is dead, and reap it if it is a child of this process."""
-        try:
-            descriptor = os.pidfd_open(pid)
-        except OSError:
-            return
-        try:
-            if not self._is_ours(pid):  # asked again: from here on the descriptor, not the number, says who is meant
-                return
-            with contextlib.suppress(ProcessLookupError):
-                signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-            poller = select.poll()
-            poller.register(descriptor, select.POLLIN)
-            poller.poll(max(0.0, give_up - time.monotonic()) * 1000)
-            with contextlib.suppress(ChildProcessError):  # a grandchild comes to us when its parent is dead
-                os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
-        finally:
-            os.close(descriptor)
 
     def _is_ours(self, pid: int) -> bool:
         try:
@@ -146,8 +127,3 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-def _other_processes() -> list[int]:
-    own = os.getpid()
-    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) != own]

@@ -7,15 +7,13 @@ nobody else's git has: the git directory in the environment that they were start
 
 from __future__ import annotations
 
-import contextlib
 import os
 import resource
-import select
-import signal
 import time
 from pathlib import Path
 
 from executor.sandbox.descendants import RLIMIT_LOCKS
+from executor.sandbox.processes import kill_if, other_processes, program_of
 
 _PATIENCE = 5.0  # s for a killed process to be gone; only one that hangs inside the kernel takes longer
 
@@ -27,30 +25,15 @@ def end_leftovers(root: Path) -> tuple[str, ...]:
     """
     give_up = time.monotonic() + _PATIENCE
     sign = b"GIT_DIR=" + os.fsencode(root) + b"/"
-    found = (int(name) for name in os.listdir("/proc") if name.isdigit() and int(name) != os.getpid())
-    return tuple(name for pid in found if (name := _ended(pid, sign, give_up)) is not None)
+    return tuple(name for pid in other_processes() if (name := _ended(pid, sign, give_up)) is not None)
 
 
 def _ended(pid: int, sign: bytes, give_up: float) -> str | None:
     """Kill the process if it is one, wait for its end, and return its name."""
     if not _is_left(pid, sign):
         return None
-    try:
-        descriptor = os.pidfd_open(pid)
-    except OSError:
-        return None
-    try:
-        if not _is_left(pid, sign):  # asked again: from here on the descriptor, not the number, says who is meant
-            return None
-        name = _name(pid)
-        with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
-        poller = select.poll()
-        poller.register(descriptor, select.POLLIN)
-        poller.poll(max(0.0, give_up - time.monotonic()) * 1000)
-        return name
-    finally:
-        os.close(descriptor)
+    name = program_of(pid) or "a program"
+    return name if kill_if(pid, lambda number: _is_left(number, sign), give_up) else None
 
 
 def _is_left(pid: int, sign: bytes) -> bool:
@@ -61,10 +44,3 @@ def _is_left(pid: int, sign: bytes) -> bool:
         return False
     marked = soft == hard != resource.RLIM_INFINITY
     return marked and any(each.startswith(sign) for each in environment.split(b"\0"))
-
-
-def _name(pid: int) -> str:
-    try:
-        return Path(f"/proc/{pid}/comm").read_text().strip()
-    except OSError:
-        return "a program"

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 
-from executor.answers import decision_data
+from executor.answers import decision_data, first_state
 from executor.outcome import State
 from executor.policy.model import Ask, Operation, Run
 from executor.record import approvals, requests
@@ -33,7 +33,7 @@ def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, l
         form=Form.MONITOR,
         text=queues[0] if len(queues) == 1 else "",
         identity=f"monitor:{digest[:32]}",
-        state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,
+        state=first_state(decision),
         generated=True,
         reason=f"asked for by {BY}: {named} congested",
         risk=decision.risk,

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from executor.outcome import State
 from executor.record.requests import RequestRow
-from executor.spans import span
+from executor.spans import plural, span
 from gateway.telegram import words
 from gateway.telegram.card_model import Action, Button, Card, Keyboard, Place, card_of
 from gateway.telegram.html import EMPTY, Markup, cut, join, say
@@ -51,7 +51,7 @@ def routine(place: Place, requests: Sequence[RequestRow]) -> Card:
     good = [request for request in requests if request.state in _GOOD]
     lines = _named(place, bad)
     if good:
-        lines.append(say("✅ {}: {}", place.pen.text(words.count(len(good), "routine request")), _kinds(place, good)))
+        lines.append(say("✅ {}: {}", place.pen.text(plural(len(good), "routine request")), _kinds(place, good)))
     first, *rest = lines
     return card_of([Block((join((first, host), " · "), *rest))])
 
@@ -65,7 +65,7 @@ def while_away(place: Place, away_seconds: float, requests: Sequence[RequestRow]
     number = max(total or 0, len(requests))
     away = place.pen.text(span(away_seconds))
     counts = place.pen.text(", ".join(_counts(requests)) or "nothing happened")
-    first = say("📶 <b>Catching up</b> with the last {}: {}", away, place.pen.text(words.count(number, "request")))
+    first = say("📶 <b>Catching up</b> with the last {}: {}", away, place.pen.text(plural(number, "request")))
     second = say("{} · {}", words.where(place, ""), counts)
     unwell = [request for request in requests if request.state not in _GOOD]
     unwell.sort(key=lambda request: request.state is not State.AWAITING_APPROVAL)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from executor.health.report import Finding, Level, Report, title
+from executor.health.report import Finding, Level, Report, counts, title
 from gateway.telegram import words
 from gateway.telegram.card_model import Card, Place, card_of
 from gateway.telegram.html import EMPTY, Markup, say
@@ -17,20 +17,18 @@ _WORD: Mapping[Level, str] = {
     Level.UNKNOWN: "Not all is known",
     Level.GOOD: "All is well",
 }
-_RANK = {level: place for place, level in enumerate(Level)}
 _TITLE_UNITS, _WHAT_UNITS, _MORE_UNITS = 80, 200, 260
 
 
 def health(place: Place, told: Report) -> Card:
     """Return how the host is: each level in a paragraph, worst first."""
-    counts = ", ".join(f"{told.count(level)} {level}" for level in Level if told.count(level))
-    second = say("{} · {}", words.where(place, ""), place.pen.text(counts or "nothing was looked at"))
+    second = say("{} · {}", words.where(place, ""), place.pen.text(counts(told)))
     blocks = [Block((words.heading(MARK[told.level], _WORD[told.level], EMPTY, second),))]
-    for level in Level:
+    for rank, level in enumerate(Level):
         found = [each for each in told.findings if each.level is level]
         lines = tuple(line for each in found for line in _lines(place, each))
         frame = "folded" if level is Level.GOOD else ""
-        blocks.append(Block(lines, least=0, frame=frame, rank=_RANK[level]))
+        blocks.append(Block(lines, least=0, frame=frame, rank=rank))
     return card_of(blocks)
 
 

@@ -8,6 +8,7 @@ from typing import Any
 from executor.record.chain import Head
 from executor.record.controls import Freeze
 from executor.record.requests import RequestRow
+from executor.spans import plural
 from gateway.telegram import words
 from gateway.telegram.card_model import Action, Button, Card, Place, card_of
 from gateway.telegram.html import EMPTY, Markup, join, say
@@ -32,7 +33,7 @@ def tampering(place: Place, refused: Sequence[RequestRow], total: int | None = N
     One message, however many there were: those of a kind are one line, and at most `_LISTED` kinds are named.
     """
     number = max(total or 0, len(refused))
-    what = place.pen.text(words.count(number, "flag"))
+    what = place.pen.text(plural(number, "flag"))
     second = say("{} · nothing was run; look at who can write the shared directory", words.where(place, ""))
     kinds: dict[tuple[str, str, str], list[str]] = {}
     for row in refused:
@@ -85,7 +86,7 @@ def started(
     """
     pen, wrong = place.pen, dict(troubles or {})
     mark = "⚠️" if unsafe or wrong else "✅"
-    waits = f"{words.count(waiting, 'request')} waiting for operators" if waiting else "nothing waits for operators"
+    waits = f"{plural(waiting, 'request')} waiting for operators" if waiting else "nothing waits for operators"
     second = say("{} · {}", words.where(place, ""), pen.text(waits))
     names = [str(name) for name in report.get("repositories", ())]
     shown = join((pen.value(name, words.NAME_UNITS) for name in names[:_LISTED]), ", ")

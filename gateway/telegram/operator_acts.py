@@ -8,12 +8,12 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from executor.answers import decision_data
+from executor.answers import decision_data, first_state
 from executor.errors import Refused
 from executor.git.undo import undo
 from executor.host_operations import undone_in
-from executor.outcome import Outcome, State
-from executor.policy.model import Ask, Operation, Refuse
+from executor.outcome import Outcome
+from executor.policy.model import Operation, Refuse
 from executor.record import controls, requests
 from executor.record.controls import Freeze
 from executor.record.forms import Form
@@ -74,7 +74,7 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
         form=Form.OPERATOR,
         text="",
         identity=f"operator:{occasion}",
-        state=State.RECEIVED if isinstance(decision, Ask) else State.QUEUED,
+        state=first_state(decision),
         generated=True,
         reason=f"asked for by {by}",
         risk=decision.risk,

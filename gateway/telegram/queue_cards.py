@@ -13,7 +13,7 @@ from typing import Any
 from executor.outcome import State
 from executor.record.audit import Event
 from executor.record.requests import RequestRow
-from executor.spans import span
+from executor.spans import plural, span
 from gateway.schedule.queue_state import Hold, Kind, RestartState
 from gateway.telegram import words
 from gateway.telegram.card_model import Card, Place, card_of
@@ -138,7 +138,7 @@ def _restart_steps(place: Place, row: RequestRow | None) -> Iterator[Markup]:
             yield from _sentences(place, verified.get("seen"))
         else:
             yield say("{} ⚠️ Executed, not verified", at)
-            yield from _sentences(place, verified.get("missing") or verified.get("why"))
+            yield from _sentences(place, verified.get("why"))
     elif row.state is State.WITHDRAWN:
         yield say("{} ↩️ The restart was taken back before it began", at)
     elif row.state.final and row.state is not State.DENIED:
@@ -231,13 +231,13 @@ def _came_to_nothing(data: Mapping[str, Any]) -> str:
         case RestartState.FAILED:
             return "the restart came to nothing"
     if data.get("why") == "limit":
-        return f"{words.count(int(data.get('made', 0)), 'restart')} within the hour did not end it"
+        return f"{plural(int(data.get('made', 0)), 'restart')} within the hour did not end it"
     return "the restart did not help"
 
 
 def _how_it_ended(data: Mapping[str, Any]) -> str:
     restarts = int(data.get("restarts", 0))
-    by = f"after {words.count(restarts, 'restart')}" if restarts else "by itself"
+    by = f"after {plural(restarts, 'restart')}" if restarts else "by itself"
     return f"{by}, within {span(float(data['seconds']))}; at worst {data['worst']} pending"
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from executor.errors import Problem
 from executor.record.audit import Event
 from executor.record.exports import text_line
-from executor.spans import span
+from executor.spans import plural, span
 from gateway.telegram import words
 from gateway.telegram.approval_card import Asked
 from gateway.telegram.card_model import Attachment, Card, Place, card_of
@@ -80,7 +80,7 @@ def pending(place: Place, waiting: Sequence[Asked], now: datetime) -> Card:
     if not waiting:
         return card_of([Block((say("✅ Nothing waits for operators {}.", words.where(place, "")),))])
     urgent = sorted(waiting, key=lambda asked: asked.approval.expires_at)
-    number = place.pen.text(words.count(len(urgent), "request"))
+    number = place.pen.text(plural(len(urgent), "request"))
     first = say("⏳ <b>{}</b> for operators {}", number, words.where(place, ""))
     lines = [_waiting_line(place, asked, now) for asked in urgent[:_LISTED]]
     if len(urgent) > _LISTED:

@@ -110,11 +110,6 @@ def seconds_between(start: str, end: str) -> float:
     return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
-def count(number: int, noun: str) -> str:
-    """Return "1 request", "2 requests"."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
-
-
 def person(place: Place, operator: str) -> Markup:
     """Return who an operator is: the name that is known, or the number; and the host where it was decided there."""
     door, _, who = operator.partition(":")

@@ -65,7 +65,7 @@ PROOF = {
     "effect": True,
     "seen": ["2 new workers: 4711 and 4712, started 3 s after the restart", "queue:restart was signalled"],
 }
-NO_PROOF = {"effect": False, "missing": ["no worker came back within 60 s: is there a supervisor?"]}
+NO_PROOF = {"effect": False, "why": "no worker came back within 60 s: is there a supervisor?"}
 TROUBLE = told(
     "restart_trouble",
     11,

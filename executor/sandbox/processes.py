@@ -1,0 +1,49 @@
+"""Other processes of this host, by their numbers. A number may mean another process from one moment to the next."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+
+def other_processes() -> list[int]:
+    """Return the numbers of all processes but this one. Raises OSError where there is no descriptor to list with."""
+    own = os.getpid()
+    return [pid for name in os.listdir("/proc") if name.isdigit() and (pid := int(name)) != own]
+
+
+def program_of(pid: int) -> str:
+    """Return the name of the program that a process runs, "" when it is gone."""
+    try:
+        return Path(f"/proc/{pid}/comm").read_text().strip()
+    except OSError:
+        return ""
+
+
+def kill_if(pid: int, is_meant: Callable[[int], bool], give_up: float) -> bool:
+    """Kill `pid` if it `is_meant`, wait until it is dead, and reap it if it is a child of this process.
+
+    Waits no longer than until `give_up` (monotonic). Return whether it was meant.
+    """
+    try:
+        descriptor = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if not is_meant(pid):  # asked now: from here on the descriptor, not the number, says who is meant
+            return False
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(descriptor, signal.SIGKILL)
+        poller = select.poll()
+        poller.register(descriptor, select.POLLIN)
+        poller.poll(max(0.0, give_up - time.monotonic()) * 1000)
+        with contextlib.suppress(ChildProcessError):  # a grandchild comes to us when its parent is dead
+            os.waitid(os.P_PIDFD, descriptor, os.WEXITED | os.WNOHANG)
+        return True
+    finally:
+        os.close(descriptor)
