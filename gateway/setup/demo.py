@@ -17,7 +17,8 @@ from gateway.setup.demo_world import World, throw_away_world
 
 _LINES = 12  # of an output; the rest is counted
 _INDENT, _SCREEN = " " * 12, "    "  # below who acts; below a command, whose output is as wide as a terminal
-_FULL_ID = re.compile(r"\b([0-9a-f]{10})[0-9a-f]{30,54}\b")  # of an object or a digest: people need its beginning
+_DIGIT = r"[0-9a-f](?:\n +)?"  # what met the edge of an operator's screen goes on below
+_FULL_ID = re.compile(rf"\b(?:(?:{_DIGIT}){{64}}|(?:{_DIGIT}){{40}})(?<![\n ])\b")  # of an object, or a digest
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,8 +164,8 @@ def _prologue(world: World) -> None:
 
 def _epilogue(world: World, show: Show) -> None:
     print("\n" + heading("=== What the audit log says " + "=" * (WIDTH - 28)))
-    published = (world.shared / "commands.log").read_text().splitlines()
-    _tell("agent", "the end of commands.log:\n" + "\n".join(published[-4:]))
+    story = world.logged("tag-1", "request.succeeded")
+    _tell("agent", "reads in commands.log what became of tag-1:\n" + "\n".join(story))
     _tell("operator", "ops-gateway audit verify\n" + world.ops_gateway("audit", "verify"))
     pushed = world.git("log", "-1", "--format=%s by %an", "main", at=world.remote).strip()
     show.expect(pushed == "Add a discount by Agent Smith", f"the remote's main is {pushed!r}")
@@ -174,11 +175,16 @@ def _epilogue(world: World, show: Show) -> None:
 
 
 def _tell(who: str, text: str, indent: str = _INDENT) -> None:
-    shown = _FULL_ID.sub(r"\1…", visible(text.rstrip("\n"), multiline=True).expandtabs())
+    shown = _FULL_ID.sub(_beginning, visible(text.rstrip("\n"), multiline=True).expandtabs())
     first, *rest = (part for line in shown.split("\n") for part in _wrapped(line, WIDTH - len(indent)))
     print(f"  {who:<9} {first}")
     for line in rest:
         print(f"{indent}{line}".rstrip())
+
+
+def _beginning(full_id: re.Match[str]) -> str:
+    """Of an id people need its beginning."""
+    return "".join(full_id[0].split())[:10] + "…"
 
 
 def _wrapped(line: str, width: int) -> list[str]:
@@ -194,7 +200,7 @@ def _told(result: dict[str, Any]) -> str:
         lines += [f"hint: {result['error']['hint']}"] if result["error"]["hint"] else []
     elif result["verified"]:
         facts = (f"{name}={value}" for name, value in result["verified"].items() if name != "effect")
-        lines[0] += ", verified: " + " ".join(facts)
+        lines[0] += (", effect verified: " if result["verified"].get("effect") else ", verified: ") + " ".join(facts)
     output = result["output"].rstrip("\n").split("\n") if result["output"] and not result["error"] else []
     lines += [f"| {line}" for line in output[:_LINES]]
     lines += [f"| … and {len(output) - _LINES} more lines"] if len(output) > _LINES else []

@@ -109,6 +109,22 @@ class World:
         self._until(there, f"the result {name}")
         return found
 
+    def logged(self, request_id: str, end: str) -> list[str]:
+        """The agent waits until commands.log, which follows the results, tells the end of a request; return all of it.
+
+        `end` is the kind of an event, such as request.succeeded.
+        """
+        story: list[str] = []
+
+        def told() -> bool:
+            path = self.shared / "commands.log"
+            lines = path.read_text().split("\n")[:-1] if path.exists() else []  # what follows the last end is torn
+            story[:] = [line for line in lines if line.split()[2] == request_id]
+            return any(line.split()[3] == end for line in story)
+
+        self._until(told, f"{end} of {request_id} in commands.log")
+        return story
+
     def _result(self, name: str) -> dict[str, Any]:
         path = self.shared / "results" / f"{name}.json"
         result: dict[str, Any] = json.loads(path.read_text()) if path.exists() else {}

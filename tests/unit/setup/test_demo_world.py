@@ -1,4 +1,4 @@
-"""The demo's agent takes the answer to its own flag, and no other."""
+"""The demo's agent takes the answer to its own flag and no other, and reads the log to the end of the story."""
 
 from __future__ import annotations
 
@@ -48,3 +48,15 @@ def test_a_request_that_still_runs_is_waited_for(world: World) -> None:
 
     with pytest.raises(Failed, match="in vain"):
         world.result("git_status")
+
+
+def test_the_log_is_read_when_it_tells_the_end_and_only_of_that_request(world: World) -> None:
+    log = world.shared / "commands.log"
+    first, other = f"{MOMENT} #1 tag-1 request.received a=1", f"{MOMENT} #2 tag-10 request.succeeded"
+    log.write_text(f"{first}\n{other}\n")
+    with pytest.raises(Failed, match="in vain"):
+        world.logged("tag-1", "request.succeeded")
+
+    last = f"{LATER} #3 tag-1 request.succeeded exit_code=0"
+    log.write_text(f"{first}\n{other}\n{last}\n")
+    assert world.logged("tag-1", "request.succeeded") == [first, last]
