@@ -24,6 +24,7 @@ from executor.git.repository import Git
 from executor.git.requirements import require_confinement
 from executor.git.submodule_dirs import Absorbed, absorbed
 from executor.sandbox.process import ProcessRunner
+from executor.spans import size
 
 _SHOWN = 200  # dropped things that are listed one by one
 
@@ -55,7 +56,7 @@ class AdoptionPlan:
         shown = [
             f"Adopt {self.paths.work_tree}",
             f"  its git directory becomes {self.paths.local}",
-            f"  {self.files} files, {self.size / 1e6:.1f} MB are copied and checked; .git becomes a gitfile",
+            f"  {self.files} files, {size(self.size)} are copied and checked; .git becomes a gitfile",
             "Remotes (the gateway will talk to these, with the host's credentials):",
             *(f"  {remote.name}  {mask_userinfo(remote.url)}" for remote in self.remotes),
             *(["  none"] if not self.remotes else []),

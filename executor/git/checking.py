@@ -45,7 +45,7 @@ def check(git: Git) -> Outcome:
     for lock in find_locks(git):
         holder = f"held by process {lock.holder}" if lock.holder is not None else "held by nobody that is seen"
         lines.append(("Lock", f"{lock.name}, {lock.age_seconds / 60:.0f} min old, {holder}"))
-    output = "".join(f"{name + ':':<14}{value}\n" for name, value in lines)
+    output = "".join(f"{name + ':':<13} {value}\n" for name, value in lines)
     return succeeded(output, files={"git_check.txt": output})
 
 

@@ -14,6 +14,7 @@ from asyncinotify import Inotify, Mask
 
 from executor.health.host_probes import read_space
 from executor.mounts import mount_of
+from executor.spans import size
 from gateway.settings_model import Settings
 from gateway.setup import mends
 from gateway.setup.check import Check, fail, ok, warn
@@ -143,7 +144,7 @@ def room(settings: Settings) -> Iterator[Check]:
 
 def _room_of(name: str, path: Path) -> Iterator[Check]:
     found = read_space(path)
-    text = f"{found.free / 1e9:.1f} GB free for {path}"
+    text = f"{size(found.free)} free for {path}"
     largest = mends.as_root("sh", "-c", f"du -x -d 3 -h {shlex.quote(str(mount_of(path).point))} | sort -h | tail")
     if found.free < DISK_FAIL_BYTES:
         mend = "make room: nothing is executed when the audit log cannot be written. What takes it"

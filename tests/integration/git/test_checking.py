@@ -84,6 +84,7 @@ def test_a_healthy_repository_is_described(repo: Adopted) -> None:
     assert f"Commit:       {repo.ref('refs/heads/main')}\n" in text
     assert "Upstream:     origin/main (0 ahead, 0 behind)\n" in text
     assert "In progress:  nothing\n" in text
+    assert f"Remote origin: {plain_git(repo.paths.transfer, 'remote', 'get-url', 'origin').strip()}\n" in text
 
 
 def test_c21_a_password_in_the_remote_is_masked(repo: Adopted) -> None:
