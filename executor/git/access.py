@@ -8,12 +8,12 @@ and the program that reads it, and an https credential becomes the `Authorizatio
 from __future__ import annotations
 
 import base64
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from executor.errors import ConfigError
+from executor.git.git_dirs import write_program
 from executor.git.remote_address import RemoteAddress
 from executor.sandbox.environment import ssh_config_program
 
@@ -75,19 +75,8 @@ def ssh_configuration(access: RemoteAccess) -> str:
 
 
 def write_ssh_program(path: Path, access: RemoteAccess) -> None:
-    """Make `path` hold the ssh configuration, executable by its owner; replaced in one step when it differs."""
-    text = ssh_configuration(access)
-    try:
-        if path.read_text() == text:
-            return
-    except (OSError, UnicodeDecodeError):
-        pass  # not there, or not ours: replaced below
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700)
-    with open(descriptor, "w") as file:
-        file.write(text)
-    fresh.rename(path)
+    """Make `path` the program that git starts as ssh, which is the ssh configuration as well."""
+    write_program(path, ssh_configuration(access))
 
 
 def http_configuration(access: RemoteAccess, address: RemoteAddress) -> tuple[tuple[str, str], ...]:

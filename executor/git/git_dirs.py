@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -37,17 +38,26 @@ def prepare_root(paths: RepositoryPaths) -> None:
     write_private(paths.empty_config, b"")
 
 
-def write_private(path: Path, content: bytes, *, durable: bool = False) -> None:
-    """Write a file of ours (0600), replacing what is there in one step; `durable` brings it to disk first."""
+def write_private(path: Path, content: bytes, *, mode: int = 0o600, durable: bool = False) -> None:
+    """Write a file of ours, replacing what is there in one step; `durable` brings it to disk first."""
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
-    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     with open(descriptor, "wb") as file:
         file.write(content)
         if durable:
             file.flush()
             os.fsync(file.fileno())
     fresh.rename(path)
+
+
+def write_program(path: Path, text: str) -> None:
+    """Make `path` a script of ours that git starts; replaced in one step when it is another one."""
+    content = text.encode()
+    with contextlib.suppress(OSError):  # not there, or not ours: replaced below
+        if path.read_bytes() == content:
+            return
+    write_private(path, content, mode=0o700)
 
 
 def discard(path: Path) -> None:

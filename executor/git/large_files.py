@@ -8,10 +8,10 @@ is not here stays a pointer; objects travel with a fetch or a push. See docs/dec
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 from executor.errors import Refused
+from executor.git.git_dirs import write_program
 from executor.git.inner_files import SMALL, read_inner
 from executor.git.paths import RepositoryPaths
 from executor.git.remote_address import RemoteAddress
@@ -43,12 +43,7 @@ def require_lfs(name: str) -> None:
 
 def write_filter(path: Path) -> None:
     """Make `path` the file that git starts as the filter."""
-    if not path.exists() or path.read_text() != _FILTER:
-        fresh = path.with_name(path.name + ".new")
-        fresh.unlink(missing_ok=True)
-        with open(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o700), "w") as file:
-            file.write(_FILTER)
-        fresh.rename(path)
+    write_program(path, _FILTER)
 
 
 def knows_format(git_dir: Path) -> bool:
