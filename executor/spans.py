@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 _SPANS = (("days", 86_400), ("h", 3_600), ("min", 60))
 _SIZES = (("TB", 1000**4), ("GB", 1000**3), ("MB", 1000**2), ("kB", 1000))
 
@@ -12,6 +14,14 @@ def span(seconds: float) -> str:
         if seconds >= 2 * size or (size < 86_400 and seconds == size):
             return f"{seconds / size:.0f} {unit}"
     return f"{max(seconds, 0):.0f} s"
+
+
+def age(moment: datetime | None, now: datetime) -> str:
+    """Return how long ago a moment was, or how far ahead it is: "45 s ago", "in 3 h"; "never" for none."""
+    if moment is None:
+        return "never"
+    seconds = (now - moment).total_seconds()
+    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"
 
 
 def size(count: float) -> str:

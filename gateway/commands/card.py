@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 
 from executor.git.push_report import PushFacts, lines
 from executor.record.approvals import Approval
 from executor.record.redaction import redact
 from executor.record.requests import RequestRow
+from executor.spans import age
 from gateway.approvals.decisions import DIGEST_SHORT
-from gateway.commands.terminal import age, exactly, heading, paragraph
+from gateway.commands.terminal import exactly, heading, paragraph
 
 CARD_LIMIT = 64 * 1024  # characters; nobody reads more than that before saying yes
 _LABELS = {"depends_on": "bound to"}
@@ -22,7 +23,6 @@ def card(
     host: str,
     request: RequestRow,
     approval: Approval,
-    now: datetime | None = None,
     *,
     clean: Callable[[str], str] = redact,
 ) -> str:
@@ -30,7 +30,7 @@ def card(
 
     What looks like a secret is masked by `clean`, and where that is so in the command the card says how to see it.
     """
-    return "\n".join(_lines(host, request, approval, now, clean))
+    return "\n".join(_lines(host, request, approval, clean))
 
 
 def can_be_read(text: str) -> bool:
@@ -49,9 +49,7 @@ def reason_of(request: RequestRow, clean: Callable[[str], str]) -> str:
     return paragraph("agent", f"says: {said}") if request.form.of_the_agent else paragraph("reason", said)
 
 
-def _lines(
-    host: str, request: RequestRow, approval: Approval, now: datetime | None, clean: Callable[[str], str]
-) -> Iterator[str]:
+def _lines(host: str, request: RequestRow, approval: Approval, clean: Callable[[str], str]) -> Iterator[str]:
     yield heading(f"{title(request)} on {host}")
     shown = tuple(clean(word) for word in request.argv)
     yield exactly("command", shown)
@@ -64,7 +62,7 @@ def _lines(
         yield paragraph("why", reason)
     yield from _facts(approval.shown)
     more = f", {approval.quorum} must say yes" if approval.quorum > 1 else ""
-    yield paragraph("expires", f"{age(datetime.fromisoformat(approval.expires_at), now)}{more}")
+    yield paragraph("expires", f"{age(datetime.fromisoformat(approval.expires_at), datetime.now(UTC))}{more}")
     yes = f"ops-gateway approve {request.id} --digest {approval.digest[:DIGEST_SHORT]}"
     yield paragraph("decide", f"{yes}\nops-gateway deny {request.id} --reason WHY")
 

@@ -12,13 +12,13 @@ from zoneinfo import ZoneInfo
 from executor.record.display import visible
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
-from executor.spans import span
+from executor.spans import age, span
 from gateway import settings as configuration
 from gateway import wiring
 from gateway.charts.drawing import png
 from gateway.charts.series import Chart
 from gateway.charts.terminal import LEGEND, WIDTH, text_chart
-from gateway.commands.terminal import age, heading
+from gateway.commands.terminal import heading
 from gateway.schedule.queue_count import counter
 from gateway.schedule.queue_report import QueueReport, last_day, report
 

@@ -6,11 +6,9 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
-from datetime import UTC, datetime
 
 from executor.git.lexer import quote
 from executor.record.display import visible
-from executor.spans import span
 
 WIDTH = 80
 _LABEL = 10  # columns for a paragraph's label
@@ -47,11 +45,3 @@ def agreed(question: str) -> bool:
     except EOFError:
         print()  # the line of the question is left open
         return False
-
-
-def age(moment: datetime | None, now: datetime | None = None) -> str:
-    """Given a moment, return how long ago it was (or how far ahead it is) in one unit."""
-    if moment is None:
-        return "never"
-    seconds = ((now or datetime.now(UTC)) - moment).total_seconds()
-    return f"{span(seconds)} ago" if seconds >= 0 else f"in {span(-seconds)}"

@@ -14,7 +14,7 @@ from executor.errors import Refused
 from executor.health.gateway import Said as GatewaySaid
 from executor.policy.model import Operation
 from executor.record.approvals import Verdict
-from gateway.commands.status import gather
+from gateway.condition import gather
 from gateway.telegram import health_card, notices, operator_acts, queue_reply, replies, toasts, votes
 from gateway.telegram.authorise import Operator
 from gateway.telegram.card_model import Card

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gateway.commands.terminal import age, paragraph
+from executor.spans import age
+from gateway.commands.terminal import paragraph
 from gateway.settings_values import per_class, plain, split_list
 
 WORDS = st.lists(st.text(string.ascii_letters + string.digits + "_-./*:@", min_size=1, max_size=12), max_size=6)

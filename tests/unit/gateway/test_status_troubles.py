@@ -11,7 +11,8 @@ import pytest
 
 from executor.record.store import Store
 from gateway import settings, wiring
-from gateway.commands.status import as_text, gather
+from gateway.commands.status import as_text
+from gateway.condition import gather
 from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS
 
 STALE = timedelta(seconds=STALE_PERIODS * PERIODS["sweep"])
