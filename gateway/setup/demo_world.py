@@ -110,7 +110,7 @@ class World:
         return found
 
     def logged(self, request_id: str, end: str) -> list[str]:
-        """The agent waits until commands.log, which follows the results, tells the end of a request; return all of it.
+        """The agent waits until commands.log, which follows the results, tells a request's end; return all of it.
 
         `end` is the kind of an event, such as request.succeeded.
         """
