@@ -24,7 +24,7 @@ from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
 
 __all__ = ["Rescue", "SnapshotLimits", "find", "ignored_in", "preserve", "prune_rescues", "rescued"]
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,79}")
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")  # a request's has no dots; what operators do has
 _NAMED_BRANCHES = 64  # get a ref of their own under the rescue; the record holds the others all the same
 _SHOWN = 5
 _DAY_SECONDS = 86_400
@@ -44,20 +44,21 @@ def preserve(
 
     `worktree`: the operation may change files. `embedded`: it may remove directories that hold a repository of their
     own (forced checkouts, cleaning). `also`: files to keep although git ignores them. `now`: seconds since the epoch.
-    A second call for a request keeps what the first one recorded. Changes no branch, index or file.
-    Raises Refused("cannot_preserve") where something that could be lost cannot be kept; it names what.
+    Changes no branch, index or file. Raises Refused("cannot_preserve") where something that could be lost cannot be
+    kept, and names what; also where `request_id` has a rescue, which is of something else: requests are forgotten
+    earlier than their rescues where the host's owner wants that, and an agent may use an id again then.
     """
     if _ID.fullmatch(request_id) is None:
         raise Refused("cannot_preserve", f"{request_id!r} cannot name a rescue.", "Use letters, digits, - and _.")
-    try:
-        known = find(git, request_id)
-        if known is not None and (known.tree is not None or not worktree):
-            return known
-        kept = (
-            _observe(git, request_id, int(time.time()) if now is None else now)
-            if known is None
-            else _again(git, known)
+    if Ledger(git.paths.root).commit_of(request_id) is not None:
+        raise Refused(
+            "cannot_preserve",
+            f"What there was before an earlier operation is kept under the id {request_id}, so this one was not"
+            " started.",
+            "Ask again under another id.",
         )
+    try:
+        kept = _observe(git, request_id, int(time.time()) if now is None else now)
         if worktree:
             kept = _with_files(git, kept, take(git, limits or SnapshotLimits(), also), embedded=embedded)
         _store(git, kept)
@@ -164,11 +165,6 @@ def _observe(git: Git, request_id: str, now: int) -> _Kept:
         entries["tags"] = f"100644 blob {tags}"
     parents = [*([commit] if commit else []), *objects.held_by_parents(git, listed, notes)]
     return _Kept(rescue, entries, tuple(dict.fromkeys(parents)))
-
-
-def _again(git: Git, known: Rescue) -> _Kept:
-    first = Ledger(git.paths.root).commit_of(known.request_id)
-    return _Kept(known, {}, (first,) if first else ())
 
 
 def _with_files(git: Git, kept: _Kept, taken: TreeSnapshot, *, embedded: bool) -> _Kept:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from executor.git.foreign_copy import directory, read_file, write_new
 
-_NAME = re.compile(r"(\d{1,18})\.(\d{1,18})\.([A-Za-z0-9][A-Za-z0-9_-]{0,79})", re.ASCII)
+_NAME = re.compile(r"(\d{1,18})\.(\d{1,18})\.([A-Za-z0-9][A-Za-z0-9._-]{0,79})", re.ASCII)
 _LINE_LIMIT = 65  # bytes: an object id and the end of the line
 _FRESH = ".new"
 

@@ -149,11 +149,12 @@ def _changed(git: Git, old: str | None, new: str | None) -> frozenset[str]:
 
 
 def _free_id(git: Git, request_id: str) -> str:
+    """Return an id for an undo. It has dots, so that no request can have it, and none ends in `.lock`."""
     taken = {name for _, name in rescued(git)}
     number = 1
-    while f"undo-{number}-{request_id}" in taken:
+    while f"undo.{request_id}.{number}" in taken:
         number += 1
-    return f"undo-{number}-{request_id}"
+    return f"undo.{request_id}.{number}"
 
 
 def _conflict_words(conflicts: tuple[str, ...]) -> str:

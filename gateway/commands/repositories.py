@@ -135,7 +135,7 @@ def _recover(work: _Work) -> int:
     _show(plan)
     if not _agreed(work.options, "Do it?"):
         return int(not work.options.plan)
-    request_id = f"cli-recover-{secrets.token_hex(4)}"
+    request_id = f"recover.{secrets.token_hex(4)}"  # with a dot, so that no request can have it
     with _audited(work, "recover", plan, request_id) as told, work.repositories.held(work.name) as git:
         if planned(git)[1] != decided:
             raise Refused("changed_meanwhile", "the repository has changed since the plan was made", "plan again")

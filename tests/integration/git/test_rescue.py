@@ -231,16 +231,19 @@ def test_a_lock_that_was_left_behind_does_not_keep_anything_from_being_kept(repo
     assert preserve(repository.open(), "r1", worktree=True).snapshot is not None
 
 
-def test_a_second_call_for_the_same_request_keeps_what_was_there_at_first(repository: Adopted) -> None:
+@pytest.mark.parametrize("worktree", [False, True])
+def test_an_id_that_was_used_before_does_not_pass_for_what_there_is_now(repository: Adopted, worktree: bool) -> None:
     git = repository.open()
-    first = preserve(git, "r1", worktree=False)
+    first = preserve(git, "r1", worktree=worktree)
     repository.commit("file.txt", "later\n")
+    repository.write("file.txt", "uncommitted\n")
 
-    second = preserve(git, "r1", worktree=True)
+    with pytest.raises(Refused) as refused:
+        preserve(git, "r1", worktree=True)
 
-    assert second.refs == first.refs
-    assert second.tree is not None
-    assert find(git, "r1") == second
+    assert refused.value.code == "cannot_preserve"
+    assert "r1" in refused.value.message
+    assert find(git, "r1") == first
 
 
 def test_symbolic_head_is_kept_even_when_a_tag_has_the_branch_s_name(repository: Adopted) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ from executor.errors import Failed, Refused
 from executor.git.rescue import preserve
 from executor.git.undo import undo
 from executor.outcome import State
+from executor.protocol.names import NAME_PATTERN
 
 
 @pytest.fixture
@@ -45,6 +47,21 @@ def test_an_undo_can_be_undone(repository: Adopted) -> None:
     undo(git, str(outcome.verified["undo_id"]))
 
     assert state_of(repository) == after
+
+
+@pytest.mark.parametrize("request_id", ["r1", "lock", "a" * 64])
+def test_no_request_can_have_the_id_of_an_undo(repository: Adopted, request_id: str) -> None:
+    """With it an agent could make `ops-gateway undo` take its own request for the undo that is to be taken back."""
+    git = repository.open()
+    repository.write("file.txt", "uncommitted\n")
+    preserve(git, request_id, worktree=True)
+    repository.plain("reset", "-q", "--hard")
+
+    undo_id = str(undo(git, request_id).verified["undo_id"])
+    undo(git, undo_id)
+
+    assert re.fullmatch(NAME_PATTERN, undo_id) is None
+    assert (repository.tree / "file.txt").read_text() != "uncommitted\n"
 
 
 def test_what_a_later_request_moved_is_not_overwritten_and_is_named(repository: Adopted) -> None:
@@ -247,7 +264,7 @@ def test_an_index_that_another_git_holds_is_not_replaced(repository: Adopted) ->
         undo(git, "r1")
 
     assert failed.value.code == "index_locked"
-    assert "undo-1-r1" in failed.value.hint
+    assert "undo.r1.1" in failed.value.hint
 
 
 def test_an_undo_does_not_write_its_notes_through_a_link(repository: Adopted, tmp_path: Path) -> None:
