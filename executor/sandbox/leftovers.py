@@ -39,8 +39,8 @@ def _ended(pid: int, sign: bytes, give_up: float) -> str | None:
 def _is_left(pid: int, sign: bytes) -> bool:
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
-        soft, hard = resource.prlimit(pid, RLIMIT_LOCKS)
+        soft, _hard = resource.prlimit(pid, RLIMIT_LOCKS)  # the hard one follows after the start: a kill may come first
     except OSError:  # gone, or another user's
         return False
-    marked = soft == hard != resource.RLIM_INFINITY
+    marked = soft != resource.RLIM_INFINITY
     return marked and any(each.startswith(sign) for each in environment.split(b"\0"))

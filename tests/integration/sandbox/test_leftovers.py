@@ -6,13 +6,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 from confined_scene import until
 from repos import Adopted, adopted_repository
 
+from executor.sandbox.descendants import Descendants
 from executor.sandbox.leftovers import end_leftovers
 
 pytestmark = pytest.mark.needs("git", "landlock")
@@ -55,7 +55,6 @@ def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
     root = repository.paths.root
     with subprocess.Popen([sys.executable, "-c", GATEWAY, repository.tree, root]) as gateway:
         assert until(lambda: bool(gits_in(root)), 60)
-        time.sleep(0.2)  # it is marked right after its start
         gateway.send_signal(signal.SIGKILL)
     assert gits_in(root)
 
@@ -63,6 +62,17 @@ def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
 
     assert ended == ("git",)
     assert until(lambda: not gits_in(root), 60)
+
+
+def test_a_program_of_a_gateway_that_was_killed_right_after_starting_it_is_ended(repository: Adopted) -> None:
+    environment = {"GIT_DIR": str(repository.paths.local)}
+    with Descendants().marked():
+        program = subprocess.Popen(["/bin/sleep", "300"], env=environment)
+    with program:
+        try:
+            assert end_leftovers(repository.paths.root) == ("sleep",)
+        finally:
+            program.kill()
 
 
 def test_a_persons_program_on_the_same_git_directory_goes_on(repository: Adopted) -> None:
