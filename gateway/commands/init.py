@@ -13,10 +13,10 @@ from pathlib import Path
 from executor.errors import Refused
 from executor.record.display import visible
 from executor.record.redaction import redact
-from gateway.commands import check, repositories
+from gateway.commands import check, repositories, terminal
 from gateway.settings_model import Settings
 from gateway.settings_sources import variable
-from gateway.setup import answers, checks_systemd, mends, settings_file, snippets, terminal_questions
+from gateway.setup import answers, checks_systemd, mends, settings_file, snippets
 from gateway.setup.init_plan import SECRETS, InitPlan, plan_init
 from gateway.setup.settings_file import SettingsFile
 from gateway.single import holder
@@ -84,7 +84,7 @@ def _agreed(options: argparse.Namespace) -> bool:
     if options.non_interactive or not sys.stdin.isatty():
         what = "nothing was written: nobody can be asked"
         raise Refused("not_confirmed", what, "what it would do stands above; add --yes")
-    return terminal_questions.agreed("Do it?")
+    return terminal.agreed("Do it?")
 
 
 def _do(plan: InitPlan, remotes: list[str]) -> None:

@@ -38,10 +38,14 @@ def exactly(label: str, argv: Sequence[str]) -> str:
     return f"{label:<{_LABEL}}{visible(quote(tuple(argv)))}"
 
 
-def agreed(question: str) -> bool:
-    """Ask a person, and return whether the answer is a yes; where no answer comes any more (Ctrl-D) it is a no."""
+def agreed(question: str, *, otherwise: bool = False) -> bool:
+    """Ask a person, and return whether the answer is a yes; an empty one is `otherwise`.
+
+    Where no answer comes any more (Ctrl-D) it is a no.
+    """
     try:
-        return input(f"{question} [y/N] ").strip().lower() in ("y", "yes")
+        typed = input(f"{question} [{'Y/n' if otherwise else 'y/N'}] ").strip().lower()
     except EOFError:
         print()  # the line of the question is left open
         return False
+    return typed in ("y", "yes") or (otherwise and not typed)

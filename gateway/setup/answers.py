@@ -12,10 +12,11 @@ from pathlib import Path
 from pydantic import SecretStr
 
 from executor.errors import Refused
+from gateway.commands.terminal import agreed
 from gateway.settings_model import Settings
 from gateway.settings_sources import variable
 from gateway.setup.init_plan import SECRETS
-from gateway.setup.terminal_questions import QUESTIONS, agreed, ask, problem
+from gateway.setup.terminal_questions import QUESTIONS, ask, problem
 from gateway.setup.worker_manager_settings import read_worker_manager
 
 _FLAGS = {"shared_dir": "--shared-dir", "repo_dir": "--repo"}

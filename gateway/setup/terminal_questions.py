@@ -58,12 +58,6 @@ def ask(question: Question, default: str) -> str:
         print(f"  That cannot be: {wrong}.")
 
 
-def agreed(words: str, *, otherwise: bool = False) -> bool:
-    """Ask a question with yes or no; nothing typed is `otherwise`."""
-    typed = input(f"{words} [{'Y/n' if otherwise else 'y/N'}] ").strip().lower()
-    return typed in ("y", "yes") or (otherwise and not typed)
-
-
 def problem(setting: str, text: str) -> str | None:
     """Return why a setting cannot have this value, without repeating it; None if it can, or is empty."""
     field = Settings.model_fields[setting]
