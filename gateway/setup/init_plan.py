@@ -7,6 +7,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import SecretStr
+
 from executor.errors import Refused
 from executor.git.adoption_plan import plan_adoption
 from executor.repositories import Repositories
@@ -19,7 +21,7 @@ from gateway.setup import mends
 from gateway.setup.settings_file import SettingsFile
 
 SHARED_MODE = 0o2770  # the gateway and the group that it has in common with the agent
-SECRETS = frozenset({"telegram_bot_token", "database_url", "queue_source", "queue_failed_url"})
+SECRETS = frozenset(name for name, field in Settings.model_fields.items() if field.annotation is SecretStr)
 
 
 @dataclass(frozen=True, slots=True)
