@@ -253,7 +253,7 @@ class Dispatcher:
             request = Request(kind, from_body(kind, body), repo, dry_run=True)
             return decide(request, self.config.policy, self._facts.for_batch().facts(request))
         except Refused as refused:
-            return Refuse(refused.code, refused.message, refused.hint)
+            return Refuse.of(refused)
 
     def close(self) -> None:
         """Let go of the database and the confined threads."""

@@ -69,7 +69,7 @@ class HostLane:
         request = restored(row)
         decision = decide(request, self._config.policy, self._facts.for_batch().facts(request))
         if isinstance(decision, Refuse):
-            raise Refused(decision.code, decision.reason, decision.hint)
+            raise decision.problem()
         if isinstance(decision, Ask):
             binding = self._operations.binding(request, decision.argv)
             if not self._asking.approved_for_host(row, request, decision, binding):

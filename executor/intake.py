@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from itertools import islice
 
-from executor.answers import Answers, decision_data, first_state
+from executor.answers import Answers, decision_data, error_data, first_state
 from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
 from executor.errors import Failed, Problem, Refused, Unavailable
@@ -185,11 +185,9 @@ class Intake:
         except Exception:  # no flag may stand in the way of all the others, now and at each start
             log.exception("the flag %r met a bug", claim.name)
             arrival = read_arrival(flag, None, _BUG)
-            decision = Refuse(_BUG.code, _BUG.message, _BUG.hint)
+            decision = Refuse.of(_BUG)
         generated = not arrival.request_id
-        error = None
-        if isinstance(decision, Refuse):
-            error = {"code": decision.code, "message": decision.reason, "hint": decision.hint}
+        error = error_data(decision.problem()) if isinstance(decision, Refuse) else None
         return NewRequest(
             id=arrival.request_id or _fresh_id(),
             operation=arrival.operation,
@@ -210,11 +208,11 @@ class Intake:
     def _decided(self, arrival: Arrival, finder: FactFinder) -> Decision:
         if arrival.request is None:
             refusal = arrival.refusal or Refused("unreadable", "the request cannot be read")
-            return Refuse(refusal.code, refusal.message, refusal.hint)
+            return Refuse.of(refusal)
         try:
             facts = finder.facts(arrival.request)
         except Refused as refusal:
-            return Refuse(refusal.code, refusal.message, refusal.hint)
+            return Refuse.of(refusal)
         except (Failed, Unavailable):  # the repository cannot be looked at now; that is told when its turn comes
             facts = finder.facts_of_record()
         decision = decide(arrival.request, self._config.policy, facts)
@@ -245,18 +243,18 @@ def _id_reused(row: RequestRow) -> Refused:
 
 def _reused(request: NewRequest) -> NewRequest:
     """The record of a request that was refused because its id belongs to another one."""
-    error = {
-        "code": "id_reused",
-        "message": f"the request id {request.id} belongs to an earlier request with other content",
-        "hint": "use a new id for each request; the earlier one's result is unchanged",
-    }
+    problem = Refused(
+        "id_reused",
+        f"the request id {request.id} belongs to an earlier request with other content",
+        "use a new id for each request; the earlier one's result is unchanged",
+    )
     return replace(
         request,
         id=_fresh_id(),
         state=State.REFUSED,
         generated=True,
-        decision={"answer": "refuse", "reasons": [error["message"]], "code": error["code"], "hint": error["hint"]},
-        result={"error": error},
+        decision=decision_data(Refuse.of(problem)),
+        result={"error": error_data(problem)},
     )
 
 

@@ -10,12 +10,12 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from executor.answers import Answers, error_data
+from executor.answers import Answers, decision_data, error_data
 from executor.arrival import restore_arrival
 from executor.errors import Failed, Problem, Refused, TimedOut, Unavailable
 from executor.git.reports import fallen
 from executor.outcome import Outcome, State
-from executor.policy.model import Request
+from executor.policy.model import Refuse, Request
 from executor.record import requests
 from executor.record.forms import Form
 from executor.record.requests import RequestRow
@@ -148,7 +148,7 @@ def _not_begun(tx: Transaction, row: RequestRow, problem: Problem) -> None:
         _end(tx, row.id, fallen(problem))
         return
     to = State.REFUSED if isinstance(problem, Refused) else State.FAILED
-    decision = {"answer": "refuse", "reasons": [problem.message], "code": problem.code, "hint": problem.hint}
+    decision = decision_data(Refuse.of(problem))
     told = {"code": problem.code, "message": problem.message}
     changes = frozenset({State.RECEIVED, State.QUEUED})
     transition(tx, row.id, changes, to, data=told, result={"error": error_data(problem)}, decision=decision)

@@ -15,7 +15,7 @@ from executor.answers import Answers
 from executor.asking import Asking
 from executor.config import ExecutorConfig
 from executor.disk_space import require_space
-from executor.errors import Failed, Refused
+from executor.errors import Failed
 from executor.facts import FactFinder
 from executor.git.maintenance import remove_abandoned
 from executor.git.repository import Git
@@ -121,7 +121,7 @@ class Running:
         secret = self._operations.outgoing_secret(git, request)
         decision = decide(request, self._config.policy, finder.facts(request, secret))
         if isinstance(decision, Refuse):
-            raise Refused(decision.code, decision.reason, decision.hint)
+            raise decision.problem()
         if decision.risk is not RiskClass.READ:
             require_space(self._config.state_dir)
         if is_concerned(request, decision):

@@ -48,7 +48,7 @@ def decide(request: Request, policy: Policy, facts: Facts) -> Decision:
             return _decide_command(request.params, policy, facts)
         return _decide_typed(request, policy, facts)
     except Refused as refused:
-        return Refuse(refused.code, refused.message, refused.hint)
+        return Refuse.of(refused)
 
 
 def _require_possible(request: Request, policy: Policy, facts: Facts) -> None:

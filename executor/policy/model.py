@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from executor.errors import Problem, Refused
+
 
 class Operation(StrEnum):
     """What a flag can ask for. The value is the flag's file name without `.flag`."""
@@ -171,6 +173,15 @@ class Refuse:
     hint: str = ""
     risk: RiskClass = RiskClass.NEVER
     argv: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, problem: Problem) -> Refuse:
+        """Return the decision not to do what met `problem`."""
+        return cls(problem.code, problem.message, problem.hint)
+
+    def problem(self) -> Refused:
+        """Return what is raised where such a decision ends what is being done."""
+        return Refused(self.code, self.reason, self.hint)
 
 
 Decision = Run | Ask | Refuse

@@ -70,7 +70,7 @@ def without_facts(policy: Policy) -> Explain:
             kind = Operation(operation)
             return decide(Request(kind, from_body(kind, body), repo=repo), policy, facts)
         except Problem as problem:
-            return Refuse(problem.code, problem.message, problem.hint)
+            return Refuse.of(problem)
 
     return explain
 
@@ -107,7 +107,7 @@ def _explained(given: dict[str, object], explain: Explain) -> Decision:
     try:
         text = decode_body(body.encode("utf-8", "surrogatepass"))
     except Refused as problem:  # as the host would refuse the flag that holds it
-        return Refuse(problem.code, problem.message, problem.hint)
+        return Refuse.of(problem)
     return explain(name, text, repo)
 
 

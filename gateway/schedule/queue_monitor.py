@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
-from executor.errors import Problem, Refused
+from executor.errors import Problem
 from executor.laravel.model import QueueCount, QueueSample
 from executor.policy.model import Decision, Operation, Refuse
 from executor.record import queue_samples
@@ -94,7 +94,7 @@ class QueueMonitor:
         queues = [act.queue for act in acts if act.kind is Kind.RESTART]
         decision = self._decision(queues[0]) if len(queues) == 1 else allowed
         if queues and isinstance(decision, Refuse):  # it changed just now; the next look begins with that
-            raise Refused(decision.code, decision.reason, decision.hint)
+            raise decision.problem()
         with store.transaction() as tx:
             if queues and not isinstance(decision, Refuse):
                 request = raise_restart(tx, queues, decision, self._lane, sample.at)

@@ -66,7 +66,7 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
     name = dispatcher.lane(operation, repo)
     decision = dispatcher.explain(operation, "", name)
     if isinstance(decision, Refuse):
-        raise Refused(decision.code, decision.reason, decision.hint)
+        raise decision.problem()
     new = NewRequest(
         id=f"operator-{hashlib.sha256(occasion.encode()).hexdigest()[:8]}",
         operation=operation,
