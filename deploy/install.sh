@@ -104,7 +104,9 @@ check_host() {
     *.whl) [ -f "$source" ] || fail "there is no wheel $source" ;;
     *) [ -f "$source/pyproject.toml" ] || fail "$source is neither a clone nor a wheel" ;;
   esac
-  [ -f "$here/ops-gateway.service" ] || fail "ops-gateway.service must lie beside this script"
+  for each in ops-gateway.service share_tree.py; do
+    [ -f "$here/$each" ] || fail "$each must lie beside this script"
+  done
   for tree in $trees; do
     [ -e "$tree/.git" ] || fail "$tree is no work tree of git" "clone the repository there first"
   done
@@ -155,13 +157,12 @@ share_tree() {
     step "let the group $group read and write everything in $1, also what is made there later" give_to_group "$1"
 }
 
-# The default ACL is what new files follow, whatever the umask of the agent or of the gateway that makes them.
+# The agent may be at work in the tree, so no name in it is changed by root: share_tree.py holds what it looked at.
 give_to_group() {
-  chgrp -R "$group" "$1"
-  chmod -R g+rwX "$1"
-  find "$1" -type d -exec chmod g+s {} +
-  setfacl -R -m "default:group:$group:rwX" "$1" ||
+  python3 -I "$here/share_tree.py" "$group" "$1" || {
+    [ $? = 3 ] || fail "$1 could not be given to $group"
     echo "$1 has no ACLs: let the agent run with umask 002, and give the unit UMask=0002"
+  }
 }
 
 write_settings() {
