@@ -269,8 +269,8 @@ def test_processes_and_memory_have_a_limit(inside: Container) -> None:
 
 
 def test_a_value_that_is_missing_is_named_before_anything_starts(tmp_path: Path) -> None:
-    with pytest.raises(ComposeError, match="GIT_DIR: what REPO_DIR"):
-        interpolated("${GIT_DIR:?what REPO_DIR/.git names}", {"GIT_DIR": ""})
+    with pytest.raises(ComposeError, match="GIT_DIR: the adopted git directory"):
+        interpolated("${GIT_DIR:?the adopted git directory}", {"GIT_DIR": ""})
 
 
 @pytest.mark.parametrize("more", ["    privileged: true\n", "    pid: host\n", "    volumes_from: [other]\n"])

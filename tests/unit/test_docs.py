@@ -34,6 +34,14 @@ def test_a_link_to_a_file_of_the_project_leads_to_one(page: Path) -> None:
     assert [link for link in links if not (page.parent / link).exists()] == []
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_no_command_that_is_to_be_pasted_believes_a_file_of_the_agents_or_races_with_it_as_root(page: Path) -> None:
+    """What `.git` in the work tree says is the agent's word: root would open to it, or mount, whatever it names."""
+    blocks = "\n".join(re.findall(r"```.*?\n(.*?)```", page.read_text(), re.S))
+    assert re.findall(r"\$\([^)]*/srv/agent/[^)]*\)", blocks) == []
+    assert re.findall(r"^.*\b(?:chmod|setfacl) -R.* /srv/agent/.*$", blocks, re.M) == []
+
+
 def test_the_list_of_decisions_names_each_by_its_number_and_title() -> None:
     decisions = ROOT / "docs" / "decisions"
     listed = re.findall(r"^\| (\d+) \| \[(.+)\]\((.+)\) \|$", (decisions / "README.md").read_text(), re.M)
