@@ -17,7 +17,7 @@ from executor.errors import Failed
 from executor.git.command_dir import LOCK_MARK
 from executor.git.recovery_model import STALE_LOCK_SECONDS
 from executor.git.repository import Git
-from executor.sandbox.processes import other_processes, program_of
+from executor.sandbox.processes import other_processes, owner_of, program_of, writes_to
 
 _SUFFIX = ".lock"
 _DEEP = ("refs", "logs", "objects/info")  # where locks lie below the top of a git directory
@@ -111,13 +111,18 @@ def _looked_at(names: Mapping[Path, str], now: float | None) -> tuple[LockFile, 
             there[path] = path.lstat()
         except FileNotFoundError:
             continue
-    holders = _holders({(found.st_dev, found.st_ino) for found in there.values()})
+    ours = {path: _is_ours(path) for path in there}
+    holders = _holders(
+        {_file(found) for found in there.values()}, {_file(there[path]) for path in there if ours[path]}
+    )
     return tuple(
-        LockFile(
-            path, names[path], moment - found.st_mtime, holders.get((found.st_dev, found.st_ino)), _is_ours(path)
-        )
+        LockFile(path, names[path], moment - found.st_mtime, holders.get(_file(found)), ours[path])
         for path, found in there.items()
     )
+
+
+def _file(found: os.stat_result) -> tuple[int, int]:
+    return found.st_dev, found.st_ino
 
 
 def _is_ours(path: Path) -> bool:
@@ -126,18 +131,30 @@ def _is_ours(path: Path) -> bool:
     return False
 
 
-def _holders(wanted: set[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """Return, by device and inode, a process that has the file open, or a git whose files cannot be looked at."""
+def _holders(wanted: set[tuple[int, int]], ours: set[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """Return, by device and inode, a process that has the file open to write, or a git that may have.
+
+    Nobody but the gateway's user and root comes into its git directories, so an agent's program that is called git
+    holds nothing, and neither does one that only reads in a container. What is `ours` only our own user's can hold,
+    and their files can be looked at.
+    """
     found: dict[tuple[int, int], int] = {}
     for pid in other_processes() if wanted else ():
         try:
-            for name in os.listdir(f"/proc/{pid}/fd"):
-                opened = os.stat(f"/proc/{pid}/fd/{name}")
-                if (opened.st_dev, opened.st_ino) in wanted:
-                    found[opened.st_dev, opened.st_ino] = pid
+            found |= dict.fromkeys(_written_by(pid, wanted), pid)
         except PermissionError:
-            if program_of(pid) == "git":
-                found |= dict.fromkeys(wanted - found.keys(), pid)
+            if program_of(pid) == "git" and owner_of(pid) in (0, os.geteuid()):
+                found |= dict.fromkeys(wanted - ours - found.keys(), pid)
         except OSError:
             continue  # ended while we looked
+    return found
+
+
+def _written_by(pid: int, wanted: set[tuple[int, int]]) -> set[tuple[int, int]]:
+    found = set()
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed while we looked
+            file = _file(os.stat(f"/proc/{pid}/fd/{name}"))
+            if file in wanted and writes_to(pid, name):
+                found.add(file)
     return found

@@ -39,7 +39,7 @@ def _ended(pid: int, sign: bytes, give_up: float) -> str | None:
 def _is_left(pid: int, sign: bytes) -> bool:
     try:
         environment = Path(f"/proc/{pid}/environ").read_bytes()
-        soft, _hard = resource.prlimit(pid, RLIMIT_LOCKS)  # the hard one follows after the start: a kill may come first
+        soft, _hard = resource.prlimit(pid, RLIMIT_LOCKS)  # the hard one follows the start; a kill may come first
     except OSError:  # gone, or another user's
         return False
     marked = soft != resource.RLIM_INFINITY

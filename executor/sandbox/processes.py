@@ -25,6 +25,26 @@ def program_of(pid: int) -> str:
         return ""
 
 
+def owner_of(pid: int) -> int | None:
+    """Return the user id that a process acts as; None when it is gone or in a container (another PID namespace)."""
+    try:
+        lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
+    except OSError:
+        return None
+    said = {name: values.split() for name, _, values in (line.partition(":") for line in lines)}
+    uids, numbers = said.get("Uid", []), said.get("NSpid", [])
+    return int(uids[1]) if len(uids) > 1 and len(numbers) <= 1 else None
+
+
+def writes_to(pid: int, descriptor: str) -> bool:
+    """Whether a process has opened its descriptor of this number to write. Raises OSError."""
+    for line in Path(f"/proc/{pid}/fdinfo/{descriptor}").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "flags":
+            return int(value, 8) & os.O_ACCMODE != os.O_RDONLY
+    return False
+
+
 def kill_if(pid: int, is_meant: Callable[[int], bool], give_up: float) -> bool:
     """Kill `pid` if it `is_meant`, wait until it is dead, and reap it if it is a child of this process.
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from other_account import become
 from programs import until
 from served_host import HURRIED, LAST_STATES, ServedHost, served_host
 
@@ -114,6 +115,29 @@ def test_d06_a_flag_that_cannot_be_removed_is_never_run_and_that_is_said_once(op
         assert (host.shared / "git_set_config.stuck.flag").exists()
         assert "eve@example.org" not in host.ask("git_check.who.flag", owner=SOMEBODY)["output"]
         assert "Traceback" not in gateway.log
+
+
+# --- what a killed gateway left ----------------------------------------------------------------------------------
+
+
+@pytest.mark.needs("unprivileged-user")
+def test_c02_a_program_of_the_agent_that_is_called_git_holds_no_lock_of_the_gateway(open_to_all: Path) -> None:
+    program = shutil.copy("/bin/sleep", open_to_all / "git")
+    with (
+        served_host(open_to_all, account=SOMEBODY) as host,
+        subprocess.Popen([*become(SOMEBODY + 1), program, "600"]) as agents,
+    ):
+        try:
+            until(lambda: Path(f"/proc/{agents.pid}/comm").read_text() == "git\n", "the agent's program")
+            lock = host.state / "repos" / "shop" / "local.git" / "index.lock"
+            lock.write_bytes(b"held by a command of ops-gateway\n")
+            os.chown(lock, SOMEBODY, SOMEBODY)
+            with host.running():
+                added = host.ask("git_add.freed.flag", ".", owner=SOMEBODY)
+        finally:
+            agents.kill()
+    assert added["state"] == "succeeded", added
+    assert "Removed an index lock" in added["output"]
 
 
 # --- the disk --------------------------------------------------------------------------------------------------

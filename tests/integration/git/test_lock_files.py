@@ -23,6 +23,7 @@ from executor.git.rescue import preserve
 from executor.git.run_command import run_command
 from executor.outcome import Outcome, State
 from executor.policy.model import AddParams, CommitParams, Operation, Params, PushParams, Request, SetConfigParams
+from executor.sandbox.processes import owner_of
 
 pytestmark = pytest.mark.needs("git")
 
@@ -67,6 +68,31 @@ def test_c02_an_old_lock_that_a_process_holds_is_never_removed(repo: Adopted) ->
     assert found is not None
     assert found.holder == holder.pid
     assert lock.exists()
+
+
+def test_c02_who_only_reads_a_lock_does_not_hold_it(repo: Adopted) -> None:
+    """A container may have the git directory to read, and would keep a lock for ever."""
+    lock = repo.paths.local / "index.lock"
+    lock.touch()
+    with subprocess.Popen(["/bin/sh", "-c", f"exec 9<{lock}; read x"], stdin=subprocess.PIPE) as reader:
+        found = find_lock(repo.open(), now=time.time() + 2 * STALE_LOCK_SECONDS)
+        reader.communicate(b"\n")
+
+    assert found is not None
+    assert found.stale
+
+
+@pytest.mark.needs("root")
+def test_a_process_in_a_container_is_no_process_of_this_host() -> None:
+    command = ["unshare", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", "echo inside; read x"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as outer:
+        assert outer.stdout is not None
+        outer.stdout.readline()
+        inner = int(Path(f"/proc/{outer.pid}/task/{outer.pid}/children").read_text())
+        owners = owner_of(outer.pid), owner_of(inner), owner_of(os.getpid())
+        outer.communicate(b"\n")
+
+    assert owners == (os.geteuid(), None, os.geteuid())
 
 
 def test_without_a_lock_there_is_nothing_to_say(repo: Adopted) -> None:
