@@ -18,7 +18,7 @@ from executor.spans import size
 from gateway.settings_model import Settings
 from gateway.setup import mends
 from gateway.setup.check import Check, fail, ok, warn
-from gateway.setup.exposure import loose_ancestors
+from gateway.setup.exposure import replaceable
 
 DISK_FAIL_BYTES = 100_000_000
 DISK_WARN_BYTES = 1_000_000_000
@@ -48,10 +48,7 @@ def state_directory(settings: Settings) -> Iterator[Check]:
         yield say("state directory", f"others can {what} {path} (mode {mode:04o})", "close it", command)
     else:
         yield ok("state directory", f"{path} is the gateway's alone")
-    for found in loose_ancestors(path):
-        command = mends.as_owner(found.path, "chmod", found.mode, found.path) if found.mode else ""
-        mend = "close it" if command else "give it to root, or keep the state elsewhere"
-        yield fail("above the state directory", f"{found.path} {found.why}: they can replace {path}", mend, command)
+    yield from replaceable("state directory", path, "give it to root, or keep the state elsewhere")
     try_writing(path)
     if "noexec" in mount_of(path).options:
         yield warn(

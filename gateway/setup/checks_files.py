@@ -11,7 +11,7 @@ from gateway.settings_model import RepositorySettings, Settings
 from gateway.settings_sources import config_file, env_file
 from gateway.setup import host_programs, mends
 from gateway.setup.check import Check, fail, ok, warn
-from gateway.setup.exposure import loose_ancestors
+from gateway.setup.exposure import replaceable
 from gateway.setup.host_programs import SSH_KEYGEN
 
 
@@ -43,10 +43,7 @@ def _secret(name: str, path: Path, say: Callable[..., Check]) -> Iterator[Check]
         yield say(name, f"{path} can be read by others (mode {mode:04o})", "close it", command)
     else:
         yield ok(name, f"{path} is the gateway's alone")
-    for found in loose_ancestors(path):
-        command = mends.as_owner(found.path, "chmod", found.mode, found.path) if found.mode else ""
-        mend = "close it" if command else "keep it where nobody else can write"
-        yield fail(f"above the {name}", f"{found.path} {found.why}: they can replace {path}", mend, command)
+    yield from replaceable(name, path, "keep it where nobody else can write")
 
 
 def _ssh(repository: RepositorySettings) -> Iterator[Check]:

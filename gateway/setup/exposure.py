@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from gateway.setup import mends
+from gateway.setup.check import Check, fail
+
 
 @dataclass(frozen=True, slots=True)
 class Loose:
@@ -41,6 +44,17 @@ def loose_ancestors(path: Path) -> Iterator[Loose]:
         found = loose(parent)
         if found is not None and not (found.mode and parent.stat().st_mode & stat.S_ISVTX):
             yield found
+
+
+def replaceable(name: str, path: Path, otherwise: str) -> Iterator[Check]:
+    """Yield a failure for each directory above `path`, called `name`, whose writer could replace what is there.
+
+    `otherwise` is what to do about one that belongs to somebody else, where closing it would not help.
+    """
+    for found in loose_ancestors(path):
+        command = mends.as_owner(found.path, "chmod", found.mode, found.path) if found.mode else ""
+        mend = "close it" if command else otherwise
+        yield fail(f"above the {name}", f"{found.path} {found.why}: they can replace {path}", mend, command)
 
 
 def foreign_entries(root: Path, limit: int) -> list[Path]:
