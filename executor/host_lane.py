@@ -3,9 +3,10 @@
 The order of things is that of `running`: what changes something is recorded as running before it begins, what only
 reads is recorded once, at its end. There is no git here, and so nothing to preserve and no work tree to hang in.
 
-A restart may take minutes. So what only reads goes first, and requests that ask the same share one run: it begins
-after all of them had come, so it answers each, and a thousand flags are one restart. After it the agent gets no other
-one for a while; what operators or the monitor ask for, and what an operator said yes to, is not held to that.
+A restart may take minutes. So what only reads goes first, but past what waits longest only once: checks may come
+without end. Requests that ask the same share one run: it begins after all of them had come, so it answers each, and a
+thousand flags are one restart. After it the agent gets no other one for a while; what operators or the monitor ask
+for, and what an operator said yes to, is not held to that.
 """
 
 from __future__ import annotations
@@ -49,6 +50,7 @@ class HostLane:
         self._asking = asking
         self._operations = operations
         self._recorder = Recorder(store, answers)
+        self._passed = ""  # the request that waits longest, if what only reads has gone past it
 
     def run_next(self) -> bool:
         """Run the request that comes next, or put it to operators; return False when there is none.
@@ -60,10 +62,18 @@ class HostLane:
             rows = requests.next_due(view, HOST_LANE, _AT_ONCE)
         if not rows:
             return False
-        row = next((each for each in rows if _seems_to_read(each)), rows[0])
+        row = self._first(rows)
         with self._recorder.before_start(row):
             self._work_on(row, rows)
         return True
+
+    def _first(self, rows: list[RequestRow]) -> RequestRow:
+        """Return the one that goes first: what only reads, unless it did so before and another has waited since."""
+        longest = rows[0]
+        reads = next((each for each in rows if _seems_to_read(each)), longest)
+        row = longest if self._passed == longest.id else reads
+        self._passed = longest.id if row is not longest else ""
+        return row
 
     def _work_on(self, row: RequestRow, rows: list[RequestRow]) -> None:
         request = restored(row)
@@ -76,30 +86,33 @@ class HostLane:
                 return  # operators have been asked, or asked again
             self._run(row, request, [row])
             return
-        self._require_rest(row, request)
         alike = [row, *(each for each in rows if each is not row and _asks_for(each, request))]
+        if (lately := self._restarted_lately(row, request)) is not None:
+            self._recorder.not_begun([each for each in alike if each.form.of_the_agent], lately)
+            return
         if only_reads(request.operation):
             outcome = self._outcome(row, request)
             self._recorder.reads([(each, outcome) for each in alike])
         else:
             self._run(row, request, alike)
 
-    def _require_rest(self, row: RequestRow, request: Request) -> None:
-        """Refuse the agent a restart of workers that were restarted a moment ago."""
+    def _restarted_lately(self, row: RequestRow, request: Request) -> Refused | None:
+        """Return why the agent gets no restart, where the workers were restarted a moment ago; else None."""
         laravel = self._config.laravel
         if laravel is None or request.operation is not Operation.RESTART_QUEUE or not row.form.of_the_agent:
-            return
+            return None
         pause = timedelta(seconds=laravel.agent_pause_seconds)
         with self._store.reading() as view:
             now = datetime.fromisoformat(view.at)
             lately = queue_samples.restarts_since(view, now - pause)
-        if lately:
-            ago, left = now - lately[-1], lately[-1] + pause - now
-            raise Refused(
-                "restarted_lately",
-                f"the workers were restarted {span(ago.total_seconds())} ago, by whomever it was asked",
-                f"see by health_check whether workers run; if it is still needed, ask again in {_seconds(left)}",
-            )
+        if not lately:
+            return None
+        ago, left = now - lately[-1], lately[-1] + pause - now
+        return Refused(
+            "restarted_lately",
+            f"the workers were restarted {span(ago.total_seconds())} ago, by whomever it was asked",
+            f"see by health_check whether workers run; if it is still needed, ask again in {_seconds(left)}",
+        )
 
     def _run(self, row: RequestRow, request: Request, alike: list[RequestRow]) -> None:
         self._recorder.begin(alike)

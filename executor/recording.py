@@ -15,8 +15,9 @@ from executor.arrival import restore_arrival
 from executor.errors import Failed, Problem, Refused, TimedOut, Unavailable
 from executor.git.reports import fallen
 from executor.outcome import Outcome, State
+from executor.policy.decide import frozen_refusal
 from executor.policy.model import Refuse, Request
-from executor.record import requests
+from executor.record import controls, requests
 from executor.record.forms import Form
 from executor.record.requests import RequestRow
 from executor.record.store import Store, Transaction
@@ -48,8 +49,14 @@ class Recorder:
             del self._unrecorded[lane]
 
     def begin(self, rows: Sequence[RequestRow]) -> None:
-        """Record that requests run which may change something, and answer that they do. They share one run."""
+        """Record that requests run which may change something, and answer that they do. They share one run.
+
+        Raises Refused where operators have frozen the gateway, be it after all was decided: what a freeze precedes
+        is never begun.
+        """
         with self._store.transaction() as tx:
+            if (freeze := controls.frozen(tx)) is not None:
+                raise frozen_refusal(freeze.reason)
             for row in rows:
                 _begin(tx, row)
         for row in rows:
@@ -76,17 +83,20 @@ class Recorder:
         try:
             yield
         except (Refused, Failed) as problem:
-            self._stop_before_start(row, problem)
+            self.not_begun([row], problem)
         except Problem:
             raise
         except Exception:  # no request may stand in the way of all that come after it
             log.exception("the request %s met a bug before it was begun", row.id)
-            self._stop_before_start(row, _bug("nothing was run"))
+            self.not_begun([row], _bug("nothing was run"))
 
-    def _stop_before_start(self, row: RequestRow, problem: Problem) -> None:
+    def not_begun(self, rows: Sequence[RequestRow], problem: Problem) -> None:
+        """Record and answer why requests are not begun."""
         with self._store.transaction() as tx:
-            _not_begun(tx, row, problem)
-        self._answers.publish(row.id)
+            for row in rows:
+                _not_begun(tx, row, problem)
+        for row in rows:
+            self._answers.publish(row.id)
 
 
 def tried(row: RequestRow, run: Callable[[], Outcome]) -> Outcome:

@@ -142,11 +142,16 @@ def _require_queue(queue: str, facts: Facts) -> None:
 
 def _require_not_frozen(risk: RiskClass, facts: Facts) -> None:
     if facts.frozen is not None and risk is not RiskClass.READ:
-        raise Refused(
-            "frozen",
-            f"operators have frozen this gateway: {facts.frozen}" if facts.frozen else "operators froze this gateway",
-            "only reading is possible now; wait until it is unfrozen, do not retry in a loop",
-        )
+        raise frozen_refusal(facts.frozen)
+
+
+def frozen_refusal(reason: str) -> Refused:
+    """Return why nothing but reading is done while operators have frozen the gateway for that reason."""
+    return Refused(
+        "frozen",
+        f"operators have frozen this gateway: {reason}" if reason else "operators froze this gateway",
+        "only reading is possible now; wait until it is unfrozen, do not retry in a loop",
+    )
 
 
 def _ask(

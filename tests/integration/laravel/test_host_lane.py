@@ -15,7 +15,7 @@ from executor.host_operations import HOST_LANE, HostOperation
 from executor.laravel.config import LaravelConfig, SqlSource
 from executor.outcome import Outcome, State
 from executor.policy.model import Operation, Policy, QueueParams, Request
-from executor.record import approvals, requests
+from executor.record import approvals, controls, requests
 from executor.record.approvals import Verdict
 from executor.record.forms import Form
 from executor.record.requests import NewRequest, RequestRow
@@ -241,3 +241,62 @@ def test_after_a_crash_a_restart_is_interrupted_and_a_health_check_simply_runs(t
             pass
         assert row(dispatcher, "r1").state is State.INTERRUPTED
         assert row(dispatcher, "h1").state is State.SUCCEEDED
+
+
+def test_health_checks_that_come_without_end_do_not_hold_up_a_restart(tmp_path: Path) -> None:
+    """Each is asked for while the one before it runs, as by an agent that floods the directory."""
+    checks = iter(range(1000))
+
+    def check(_request_id: str, _request: Request) -> Outcome:
+        (tmp_path / f"shared/health_check.h{next(checks)}.flag").touch()
+        dispatcher.take(settle=False)
+        return Outcome(State.SUCCEEDED)
+
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(Operation.HEALTH_CHECK, HostOperation(check))
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        (tmp_path / "shared/restart_queue.r1.flag").touch()
+        (tmp_path / "shared/health_check.h.flag").touch()
+        dispatcher.take(settle=False)
+        for _ in range(3):
+            assert dispatcher.run_next(HOST_LANE)
+        assert row(dispatcher, "h").state is State.SUCCEEDED, "one check goes first all the same"
+        assert row(dispatcher, "r1").state is State.SUCCEEDED
+
+
+def test_restarts_that_came_too_soon_after_another_are_refused_together_and_an_operators_is_not(
+    tmp_path: Path,
+) -> None:
+    with executor(tmp_path) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked))
+        assert raised(tmp_path, dispatcher, "restart_queue.a1.flag").state is State.SUCCEEDED
+        for number in range(20):
+            (tmp_path / f"shared/restart_queue.more-{number}.flag").touch()
+        dispatcher.take(settle=False)
+        with dispatcher.store.transaction() as tx:
+            new = {"operation": RESTART, "repo": HOST_LANE, "text": "", "generated": True, "state": State.QUEUED}
+            requests.insert_one(tx, NewRequest(id="m1", form=Form.MONITOR, identity="monitor:1", argv=("x",), **new))
+        assert dispatcher.run_next(HOST_LANE)
+        assert {row(dispatcher, f"more-{number}").state for number in range(20)} == {State.REFUSED}
+        assert dispatcher.run_next(HOST_LANE)
+        assert row(dispatcher, "m1").state is State.SUCCEEDED
+
+
+def test_what_a_freeze_comes_before_is_not_begun_though_all_was_decided(tmp_path: Path) -> None:
+    """What a yes depends on is looked up again before it runs; that may take long, and an agent can draw it out."""
+    freezes = [False]
+
+    def look(_request: Request) -> tuple[tuple[str, str | None], ...]:
+        if freezes[0]:
+            with dispatcher.store.transaction() as tx:
+                controls.freeze(tx, "an incident", "cli:test")
+        return (("runs", "php artisan queue:restart"),)
+
+    with executor(tmp_path, Policy(approve=frozenset({RESTART}))) as dispatcher:
+        dispatcher.host_operations.register(RESTART, HostOperation(says_what_it_was_asked, look))
+        assert raised(tmp_path, dispatcher, "restart_queue.a1.flag").state is State.AWAITING_APPROVAL
+        _approve(dispatcher, "a1")
+        freezes[0] = True
+        assert dispatcher.run_next(HOST_LANE)
+        done = row(dispatcher, "a1")
+    assert (done.state, done.started_at, (done.result or {})["error"]["code"]) == (State.REFUSED, None, "frozen")
