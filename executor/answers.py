@@ -9,8 +9,6 @@ from typing import Any
 
 from executor.errors import Problem, Refused, Unavailable
 from executor.host_operations import HOST_LANE
-from executor.outcome import State
-from executor.policy.model import Ask, Decision, Refuse, Run
 from executor.protocol.publication import PublishedLog
 from executor.protocol.results import ApprovalView, DecisionView, build_result
 from executor.protocol.shared_dir import SharedDir
@@ -171,31 +169,6 @@ class Answers:
                 return False
             self._latest[operation] = row.received_at
             return True
-
-
-def first_state(decision: Decision, *, dry_run: bool = False) -> State:
-    """Return the state in which a request is recorded that was decided so."""
-    if isinstance(decision, Refuse):
-        return State.REFUSED
-    if dry_run:
-        return State.SUCCEEDED
-    return State.RECEIVED if isinstance(decision, Ask) else State.QUEUED
-
-
-def decision_data(decision: Decision) -> dict[str, object]:
-    """Return a decision as it is recorded with a request."""
-    match decision:
-        case Run(reasons=reasons):
-            return {"answer": "run", "reasons": list(reasons)}
-        case Ask(reasons=reasons):
-            return {"answer": "ask", "reasons": list(reasons)}
-        case Refuse(code=code, reason=reason, hint=hint):
-            return {"answer": "refuse", "reasons": [reason], "code": code, "hint": hint}
-
-
-def error_data(problem: Problem) -> dict[str, str]:
-    """Return a problem as it is recorded with a result."""
-    return {"code": problem.code, "message": problem.message, "hint": problem.hint}
 
 
 def _was_asked(row: RequestRow) -> bool:

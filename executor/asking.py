@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import datetime, timedelta
 
-from executor.answers import Answers, decision_data
+from executor.answers import Answers
 from executor.config import ExecutorConfig
+from executor.decided import decision_data
 from executor.errors import Refused, Unavailable
 from executor.git.binding import Binding, bind, drift
 from executor.git.preview import preview

@@ -13,9 +13,10 @@ from collections.abc import Callable, Iterable, Iterator, Set
 from dataclasses import replace
 from itertools import islice
 
-from executor.answers import Answers, decision_data, error_data, first_state
+from executor.answers import Answers
 from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
+from executor.decided import decision_data, error_data, first_state
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.host_operations import lane

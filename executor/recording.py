@@ -10,8 +10,9 @@ import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
-from executor.answers import Answers, decision_data, error_data
+from executor.answers import Answers
 from executor.arrival import restore_arrival
+from executor.decided import decision_data, error_data
 from executor.errors import Failed, Problem, Refused, TimedOut, Unavailable
 from executor.git.reports import fallen
 from executor.outcome import Outcome, State

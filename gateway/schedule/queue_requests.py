@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from datetime import datetime
 
-from executor.answers import decision_data, first_state
+from executor.decided import unflagged
 from executor.outcome import State
 from executor.policy.model import Ask, Operation, Run
 from executor.record import approvals, requests
 from executor.record.forms import Form
-from executor.record.requests import NewRequest, RequestRow
+from executor.record.requests import RequestRow
 from executor.record.store import Reading, Transaction
 from executor.record.withdrawal import withdraw
 from gateway.schedule.queue_state import LastRestart, RestartState
@@ -24,21 +23,15 @@ def raise_restart(tx: Transaction, queues: Sequence[str], decision: Run | Ask, l
 
     One queue is named in it; for several it is a restart of all workers.
     """
-    digest = hashlib.sha256(f"{at.isoformat()} {' '.join(queues)}".encode()).hexdigest()
     named = ", ".join(queues)
-    new = NewRequest(
-        id=f"monitor-{digest[:8]}",
-        operation=Operation.RESTART_QUEUE,
-        repo=lane,
-        form=Form.MONITOR,
-        text=queues[0] if len(queues) == 1 else "",
-        identity=f"monitor:{digest[:32]}",
-        state=first_state(decision),
-        generated=True,
+    new = unflagged(
+        Form.MONITOR,
+        Operation.RESTART_QUEUE,
+        lane,
+        decision,
+        occasion=f"{at.isoformat()} {' '.join(queues)}",
         reason=f"asked for by {BY}: {named} congested",
-        risk=decision.risk,
-        argv=decision.argv,
-        decision=decision_data(decision),
+        text=queues[0] if len(queues) == 1 else "",
     )
     return requests.insert_one(tx, new).row.id
 

@@ -5,10 +5,9 @@ All of it blocks, so it is called in a thread. `by` names the operator and the d
 
 from __future__ import annotations
 
-import hashlib
 from typing import TYPE_CHECKING
 
-from executor.answers import decision_data, first_state
+from executor.decided import unflagged
 from executor.errors import Refused
 from executor.git.undo import undo
 from executor.host_operations import undone_in
@@ -17,7 +16,7 @@ from executor.policy.model import Operation, Refuse
 from executor.record import controls, requests
 from executor.record.controls import Freeze
 from executor.record.forms import Form
-from executor.record.requests import Arrival, NewRequest
+from executor.record.requests import Arrival
 from gateway.approvals.acts import audited
 
 if TYPE_CHECKING:
@@ -67,20 +66,7 @@ def ask_for(dispatcher: Dispatcher, operation: Operation, repo: str, by: str, oc
     decision = dispatcher.explain(operation, "", name)
     if isinstance(decision, Refuse):
         raise decision.problem()
-    new = NewRequest(
-        id=f"operator-{hashlib.sha256(occasion.encode()).hexdigest()[:8]}",
-        operation=operation,
-        repo=name,
-        form=Form.OPERATOR,
-        text="",
-        identity=f"operator:{occasion}",
-        state=first_state(decision),
-        generated=True,
-        reason=f"asked for by {by}",
-        risk=decision.risk,
-        argv=decision.argv,
-        decision=decision_data(decision),
-    )
+    new = unflagged(Form.OPERATOR, operation, name, decision, occasion=occasion, reason=f"asked for by {by}")
     with dispatcher.store.transaction() as tx:
         done = requests.insert_one(tx, new)
     if done.arrival is Arrival.CONFLICT:
