@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Callable, Iterable, Set
-from datetime import UTC, datetime, timedelta
 
 from executor.aftermath import Aftermath
 from executor.answers import Answers
 from executor.asking import Asking
 from executor.capability_report import capability_report
 from executor.config import ExecutorConfig
-from executor.errors import Problem, Refused, Unavailable
+from executor.errors import Refused, Unavailable
 from executor.facts import FactFinder
-from executor.git.maintenance import keep_up, remove_abandoned
-from executor.git.rescue import prune_rescues
 from executor.health.checks import HealthChecks
 from executor.host_lane import HostLane
 from executor.host_operations import HOST_LANE, HOST_OPERATIONS, HostOperations
@@ -33,17 +29,15 @@ from executor.protocol.shared_dir import SharedDir
 from executor.record import approvals, controls, requests
 from executor.record.approvals import Approval
 from executor.record.requests import RequestRow
-from executor.record.retention import prune
 from executor.record.transitions import recover_after_crash
 from executor.repositories import Repositories
 from executor.running import Running
 from executor.sandbox.confinement import Confinement
 from executor.sandbox.process import ProcessRunner
+from executor.upkeep import Upkeep
 from executor.withdrawals import Withdrawals
 
-_ROWS_FACTOR = 4  # a request is remembered, without its output, so many times as long as its output
 _PUBLISHED_AGAIN = 200  # newest results written anew at start
-_UPKEEP_TRIES, _UPKEEP_PAUSE = 30, 10.0  # s between them, while somebody is at work in the repository
 
 
 class Dispatcher:
@@ -71,6 +65,7 @@ class Dispatcher:
         self._running = Running(config, self.store, self.repositories, self._facts, asking, operations, self._answers)
         self._host_lane = HostLane(config, self.store, self._facts, asking, self.host_operations, self._answers)
         self._aftermath = Aftermath(config, self.store, self.repositories, self._answers)
+        self._upkeep = Upkeep(config, self.store, self._shared, self.repositories, self._stopping)
         self._troubles: dict[str, str] = {}  # what does not work now -> in words
 
     def tell_queued(self, told: Callable[[Set[str]], None]) -> None:
@@ -162,7 +157,7 @@ class Dispatcher:
             found = recover_after_crash(tx, _changes_nothing)
             tx.append("gateway.started", data=self._start_report())
         self._aftermath.gather(found.interrupted)
-        self._in_each_repository("leftovers in", self.repositories.clear_unfinished)
+        self._upkeep.clear_unfinished()
         try:
             self._intake.take_leftovers()
         except Unavailable as problem:
@@ -185,17 +180,11 @@ class Dispatcher:
 
     def retention(self) -> None:
         """Remove what is older than it is to be kept: outputs, requests, result files, rescues."""
-        limits = self.config.limits
-        now = datetime.now(UTC)
-        days = timedelta(days=limits.retention_days)
-        prune(self.store, bulk_before=now - days, rows_before=now - _ROWS_FACTOR * days)
-        self._shared.prune_results(limits.results_kept)
-        self._shared.tidy(now.timestamp())
-        self._in_each_repository("rescues of", self._prune_rescues)
+        self._upkeep.remove_old()
 
     def maintain(self) -> None:
         """Keep up the repositories, in place of git's automatic gc. May take minutes: give it a thread of its own."""
-        self._in_each_repository("upkeep of", self._keep_up)
+        self._upkeep.keep_up()
 
     def watch_health(self) -> None:
         """Look at containers, workers, disks and memory; what is bad, and stays so, is a trouble until it is well."""
@@ -224,7 +213,7 @@ class Dispatcher:
 
     def troubles(self) -> dict[str, str]:
         """Return what does not work now, in words; empty when all is well."""
-        found = self._troubles | self.health_checks.troubles()
+        found = self._troubles | self._upkeep.troubles | self.health_checks.troubles()
         if self.store.anchor_problem is not None:
             found["audit anchor"] = self.store.anchor_problem
         if self._answers.problem is not None:
@@ -259,32 +248,6 @@ class Dispatcher:
         """Let go of the database and the confined threads."""
         self.store.close()
         self.confinement.close()
-
-    def _prune_rescues(self, name: str) -> None:
-        with self.repositories.held(name) as git:
-            prune_rescues(git, self.config.limits.rescue_days, self.config.limits.rescues_kept)
-
-    def _keep_up(self, name: str) -> None:
-        for left in reversed(range(_UPKEEP_TRIES)):
-            try:
-                with self.repositories.held(name) as git:
-                    now = time.time()
-                    remove_abandoned(git.paths, now)
-                    keep_up(git, self.config.limits.rescue_days, now)
-                    return
-            except Unavailable as problem:
-                if problem.code != "repository_busy" or not left or self._stopping.wait(_UPKEEP_PAUSE):
-                    raise
-
-    def _in_each_repository(self, what: str, work: Callable[[str], None]) -> None:
-        """Do some tidying everywhere; where it cannot be done that is a trouble until it can."""
-        for name in self.repositories.names:
-            try:
-                work(name)
-            except Problem as problem:
-                self._troubles[f"{what} {name}"] = problem.message
-            else:
-                self._troubles.pop(f"{what} {name}", None)
 
     def _start_report(self) -> dict[str, object]:
         return {
