@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable
-
-DEADLINE = 20.0  # seconds until a test gives up waiting; nothing is asserted about time itself
 
 
 class RecordingDispatcher:
@@ -85,10 +82,3 @@ class RecordingDispatcher:
     @property
     def sweeps(self) -> int:
         return self.taken.count(None)
-
-
-async def until(condition: Callable[[], object]) -> None:
-    """Wait until `condition` holds; fail the test if it never does."""
-    async with asyncio.timeout(DEADLINE):
-        while not condition():  # noqa: ASYNC110 (threads and the kernel set no event of ours)
-            await asyncio.sleep(0.005)

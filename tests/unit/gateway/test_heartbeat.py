@@ -4,17 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from waiting import Clock
+
 from gateway.schedule.heartbeat import STALE_PERIODS, Heartbeat, read_health, write_health
-
-
-class Clock:
-    """A monotonic clock that a test turns."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 def test_b14_a_job_is_late_by_the_age_of_its_last_run_whatever_is_planned() -> None:

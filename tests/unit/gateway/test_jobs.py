@@ -18,7 +18,8 @@ from apscheduler.events import (
     JobSubmissionEvent,
 )
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from recording_dispatcher import RecordingDispatcher, until
+from recording_dispatcher import RecordingDispatcher
+from waiting import until
 
 from gateway.schedule import jobs
 from gateway.schedule.heartbeat import PERIODS, Heartbeat

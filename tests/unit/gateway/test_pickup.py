@@ -9,7 +9,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from recording_dispatcher import RecordingDispatcher, until
+from recording_dispatcher import RecordingDispatcher
+from waiting import until
 
 from gateway.schedule import word
 from gateway.schedule.heartbeat import Heartbeat

@@ -14,7 +14,8 @@ from zoneinfo import ZoneInfo
 import pytest
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from loguru import logger
-from recording_dispatcher import RecordingDispatcher, until
+from recording_dispatcher import RecordingDispatcher
+from waiting import until
 
 from executor.errors import Unavailable
 from gateway import logs

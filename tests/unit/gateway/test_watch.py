@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from asyncinotify import Event, Inotify, Mask
-from recording_dispatcher import until
+from waiting import until
 
 from gateway.schedule import watch, word
 from gateway.schedule.watch import Watcher

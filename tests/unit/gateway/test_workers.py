@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import threading
 
-from recording_dispatcher import DEADLINE, RecordingDispatcher, until
+from recording_dispatcher import RecordingDispatcher
+from waiting import DEADLINE, until
 
 from gateway.schedule.workers import Workers
 

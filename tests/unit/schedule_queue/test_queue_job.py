@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 
+from waiting import DEADLINE, until
+
 from gateway.schedule import jobs
 from gateway.schedule.heartbeat import PERIODS, Heartbeat
-
-DEADLINE = 60.0  # s until a test gives up waiting
 
 
 class Monitor:
@@ -56,12 +56,6 @@ async def scheduled(monitor: Monitor | None) -> AsyncIterator[SimpleNamespace]:
         scheduler.shutdown(wait=False)
         await duties.idle()
         duties.close()
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not condition():  # noqa: ASYNC110 (threads set no event of ours)
-            await asyncio.sleep(0.005)
 
 
 def test_b01_a_redis_that_hangs_holds_up_no_other_job() -> None:

@@ -9,23 +9,12 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from waiting import DEADLINE, Clock, until
 
 from executor.errors import Refused
 from gateway.schedule.heartbeat import STUCK_PERIODS, STUCK_SECONDS, Heartbeat
 from gateway.schedule.readiness import SILENT_POLL_SECONDS, closed_repositories, not_getting_on, status_line
 from gateway.schedule.workers import Workers
-
-DEADLINE = 60.0
-
-
-class Clock:
-    """A monotonic clock that a test turns."""
-
-    def __init__(self) -> None:
-        self.seconds = 1000.0
-
-    def __call__(self) -> float:
-        return self.seconds
 
 
 def test_e01_a_job_that_comes_to_no_end_is_stuck_and_one_that_fails_again_and_again_is_not() -> None:
@@ -86,12 +75,6 @@ class Lanes:
             return False
         self.queues[lane].popleft()()
         return True
-
-
-async def until(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(DEADLINE):
-        while not condition():  # noqa: ASYNC110 (threads set no event of ours)
-            await asyncio.sleep(0.005)
 
 
 def test_a_request_that_runs_for_too_long_and_a_worker_that_ended_are_stuck() -> None:
