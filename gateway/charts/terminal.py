@@ -22,10 +22,15 @@ def text_chart(chart: Chart, queue: str) -> list[str]:
     top = max(1, chart.limit, *(value for value in points if value is not None))
     limit_row = min(_ROWS - 1, chart.limit * _ROWS // top)
     rows = [_row(points, row, top, is_limit=row == limit_row) for row in range(_ROWS)]
-    labels = {0: "0", limit_row: str(chart.limit), _ROWS - 1: str(top)}
+    labels = {0: "0", limit_row: _number(chart.limit), _ROWS - 1: _number(top)}
     drawn = [f"{labels.get(row, ''):>{LABEL - 1}} {cells}" for row, cells in reversed(list(enumerate(rows)))]
     below = [_marks(chart, len(points)), _hours(chart, len(points))]
     return [line.rstrip() for line in (*drawn, *(f"{'':>{LABEL}}{line}" for line in below))]
+
+
+def _number(value: int) -> str:
+    """Return a number that has room at the left of the chart, whose rows it would push aside; millions are rounded."""
+    return str(value) if value < 1_000_000 else f"{value / 1_000_000:.0f}M"
 
 
 def _row(points: Points, row: int, top: int, *, is_limit: bool) -> str:

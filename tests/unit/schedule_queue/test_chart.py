@@ -86,6 +86,14 @@ def test_any_day_fits_on_a_terminal_of_80_columns(counted: list[tuple[float, int
     assert len(lines) == 8
 
 
+def test_a_number_too_long_for_its_place_is_told_in_millions_and_pushes_no_row_aside() -> None:
+    lines = text_chart(of(sample(1.5, emails=12_345_678), limit=999_999), "emails")
+
+    assert lines[0][:LABEL] == "   12M "
+    assert "999999 " in {line[:LABEL] for line in lines}
+    assert {line[LABEL + 1] for line in lines[:6]} == {"█"}
+
+
 @given(st.integers(1, 10**6), st.integers(1, 10**6))
 def test_one_waiting_job_is_seen_whatever_stands_beside_it(most: int, limit: int) -> None:
     found = of(sample(1.5, emails=1), sample(2.5, emails=most), limit=limit)
