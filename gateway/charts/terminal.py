@@ -29,7 +29,7 @@ def text_chart(chart: Chart, queue: str) -> list[str]:
 
 
 def _number(value: int) -> str:
-    """Return a number that has room at the left of the chart, whose rows it would push aside; millions are rounded."""
+    """Return a number so that it has room at the left of a row: from a million on, how many millions it is."""
     return str(value) if value < 1_000_000 else f"{value / 1_000_000:.0f}M"
 
 
