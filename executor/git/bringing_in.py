@@ -31,6 +31,11 @@ _DEFAULT: Mapping[str, str] = {
     "stash branch": _STASH,
 }
 _RESUMES = frozenset({"--abort", "--continue", "--skip"})
+# They bring changes together, and what they cannot bring together they write beside it, as PATH~NAME.
+_MERGES = frozenset(
+    {"merge", "rebase", "cherry-pick", "revert", "stash apply", "stash pop", "stash branch"}
+)  # fmt: skip
+_MERGES_WITH = frozenset({("checkout", "-m"), ("checkout", "--merge"), ("switch", "-m"), ("switch", "--merge")})
 _NAMES_A_TREE = frozenset({("restore", "--source"), ("restore", "-s"), ("rebase", "--onto")})
 
 
@@ -41,7 +46,8 @@ class Coming:
     `trees` are revisions of which every file may come; those that name nothing here bring nothing. `ranges` are
     revision ranges: every path that one of their commits touches may come. `files` are paths that are written to.
     `resumes`: the rest of a merge, rebase or pick in progress, or what was there before it. `bisects`: any commit
-    that the bisection in progress may still come to, given what else is known to be bad and good.
+    that the bisection in progress may still come to, given what else is known to be bad and good. `merges`: beside
+    each path one of its name with `~` and something more may be written.
     """
 
     trees: tuple[str, ...] = ()
@@ -50,6 +56,7 @@ class Coming:
     resumes: bool = False
     bisects: bool = False
     good: tuple[str, ...] = ()
+    merges: bool = False
 
 
 def what_comes(command: Command) -> Coming:
@@ -61,14 +68,26 @@ def what_comes(command: Command) -> Coming:
         return Coming(files=_moved_to(command.paths))
     if command.subcommand not in _DEFAULT:
         return Coming()
+    merges = command.subcommand in _MERGES or any((kind, name) in _MERGES_WITH for name, _ in command.options)
     if _RESUMES & {name for name, _ in command.options} and command.subcommand != "restore":
-        return Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True)
+        return Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True, merges=merges)
     named = [_spelled(command.subcommand, word) for word in _revisions(command)]
+    ranges = [word for word in named if ".." in word] + (_written_anew(command, named) if kind == "rebase" else [])
     named += [value for name, value in command.options if value and (command.subcommand, name) in _NAMES_A_TREE]
     trees = [word for word in named if ".." not in word]
     if command.subcommand == "revert":  # what comes back is what was there before the commit
         trees = [f"{word}^{parent}" for word in trees for parent in (1, 2)]
-    return Coming(tuple(trees), tuple(word for word in named if ".." in word))
+    return Coming(tuple(trees), tuple(ranges), merges=merges)
+
+
+def _written_anew(command: Command, named: list[str]) -> list[str]:
+    """Return the range of the commits that a rebase makes again, one after the other: each brings its files.
+
+    A file that one of them adds and a later one removes is in no tree at either end.
+    """
+    if any(name == "--root" for name, _ in command.options):
+        return [command.operands[0] if command.operands else "HEAD"]
+    return [f"{named[0]}..{named[1] if len(named) > 1 else 'HEAD'}"]
 
 
 def _revisions(command: Command) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from executor.git.inner_files import SMALL, read_inner
 from executor.git.questions import GITLINK_MODE, index_gitlinks, refs, resolve, split_z, text, tree_gitlinks
 from executor.git.repository import Git
 from executor.git.tree_view import Place, TreeView, tree_view
+from executor.policy.model import Contact
 
 _TODO = ("sequencer/todo", "rebase-merge/git-rebase-todo")
 _ABSENT = "000000"
@@ -49,7 +50,18 @@ def standing_in_the_way(git: Git, coming: Coming) -> frozenset[str]:
     if not wanted:
         return frozenset()
     tracked = set(split_z(git.local(["ls-files", "-z"], exact=True).stdout))
-    return frozenset(_standing(git.paths.work_tree, wanted, tracked))
+    beside = _beside(git, wanted | tracked) if coming.merges else set()
+    return frozenset(_standing(git.paths.work_tree, wanted | beside, tracked))
+
+
+def _beside(git: Git, paths: set[str]) -> set[str]:
+    """Return the ignored files with a name that a merge may give to what it cannot bring together: PATH~NAME.
+
+    git itself stops before it writes over such a one that is not ignored.
+    """
+    listing = ["ls-files", "--others", "--ignored", "--exclude-standard", "-z", "--", "*~?*"]
+    found = split_z(git.local(listing, contact=Contact.READ, exact=True).stdout)
+    return {path for path in found if any(path[: mark.start()] in paths for mark in re.finditer("~", path))}
 
 
 def _trees(git: Git, coming: Coming) -> set[str]:

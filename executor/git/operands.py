@@ -71,6 +71,8 @@ def _sort(word: str) -> None:
 def _strategy_option(word: str) -> None:
     if not _STRATEGY_OPTION.fullmatch(word):
         raise Refused("bad_value", f"{word!r} is not an option of a merge strategy", "for example -X ours")
+    if word.partition("=")[0] == "subtree":
+        raise Refused("bad_value", "-X subtree puts files where no commit has them", "leave it out")
     check_path(word.partition("=")[2] or word)
 
 

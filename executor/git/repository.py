@@ -57,6 +57,7 @@ _CONFIG: tuple[tuple[str, str], ...] = (
     ("push.gpgSign", "false"),
     ("rebase.autoStash", "false"),  # snapshots of uncommitted work are ours to make, and to show
     ("rerere.enabled", "false"),
+    ("merge.directoryRenames", "false"),  # else a merge writes, over ignored files too, where no commit has a file
     ("http.followRedirects", "false"),  # only the host's configuration says where to connect
 )
 _VARIABLES = {"GIT_OPTIONAL_LOCKS": "0"}  # a status must not take the index lock of whatever comes next

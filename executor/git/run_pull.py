@@ -59,7 +59,7 @@ def pull(git: Git, command: Command) -> Outcome:
         return succeeded(note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
     if not git.submodules:
         refuse_gitlinks(tree_gitlinks(git, target))
-    _check_ignored(git, target)
+    _check_ignored(git, target, rebases=way_to_combine(command.options).startswith("rebase"))
     arguments = _step(git, command, at, target)
     with backed_out(git, allowed=git.submodules):
         done = git.local(arguments, contact=Contact.WRITE, check=False)
@@ -72,17 +72,19 @@ def pull(git: Git, command: Command) -> Outcome:
     return succeeded(output, verified=verified, truncated=done.truncated)
 
 
-def _check_ignored(git: Git, target: str) -> None:
+def _check_ignored(git: Git, target: str, *, rebases: bool) -> None:
     """Raise Failed where ignored files would be written over: what comes is known only now, so they are not kept."""
-    standing = standing_in_the_way(git, Coming(trees=(target,)))
+    again = (f"{target}..HEAD",) if rebases else ()
+    standing = standing_in_the_way(git, Coming(trees=(target,), ranges=again, merges=True))
     prepare(git)
     lost = sorted(ignored_among(git, sorted(standing)))
+    alone = "rebase" if rebases else "merge"
     if lost:
         raise Failed(
             "ignored_in_the_way",
-            "What the remote has was fetched and nothing was merged: it has files where ignored ones stand here:\n"
+            "What the remote has was fetched, nothing more: files would come where ignored ones stand here:\n"
             + listing(lost),
-            "Merge it by itself, which keeps these files first (git_cmd: merge @{upstream}), or move them away.",
+            f"Do it by itself, which keeps these files first (git_cmd: {alone} @{{upstream}}), or move them away.",
         )
 
 

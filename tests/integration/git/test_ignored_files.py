@@ -110,6 +110,90 @@ def test_an_ignored_file_that_a_directory_takes_the_place_of_comes_back(repo: Ad
     assert file.read_bytes() == MINE
 
 
+def diverged(repo: Adopted) -> None:
+    """`topic` adds app.log and takes it away again, as one does who committed a file by mistake; main went on."""
+    repo.plain("checkout", "-q", "-b", "topic")
+    repo.write("app.log", "by mistake\n")
+    repo.plain("add", "-f", "app.log")
+    repo.plain("commit", "-q", "-m", "Too much")
+    repo.plain("rm", "-q", "app.log")
+    repo.plain("commit", "-q", "-m", "Not that")
+    repo.plain("checkout", "-q", "main")
+    repo.commit("more.txt", "main went on\n")
+    repo.plain("checkout", "-q", "topic")
+
+
+@pytest.mark.parametrize("line", ["rebase main", "rebase --onto main other~1 topic", "rebase --root --onto main"])
+def test_an_ignored_file_that_a_rebase_has_only_on_its_way_comes_back(repo: Adopted, line: str) -> None:
+    diverged(repo)
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, line).state is State.SUCCEEDED
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+@pytest.mark.parametrize("line", ["merge topic", "cherry-pick topic", "rebase topic", "checkout -m topic"])
+def test_an_ignored_file_is_not_written_over_where_only_one_side_renamed_its_directory(
+    repo: Adopted, line: str
+) -> None:
+    for number in range(3):
+        repo.write(f"old/{number}", f"{number}\n" * 20)
+    repo.plain("add", "old")
+    repo.plain("commit", "-q", "-m", "A directory")
+    repo.plain("checkout", "-q", "-b", "topic")
+    repo.write("old/app.log", "theirs\n")
+    repo.plain("add", "-f", "old/app.log")
+    repo.plain("commit", "-q", "-m", "One more in it")
+    repo.plain("checkout", "-q", "main")
+    repo.plain("mv", "old", "new")
+    repo.plain("commit", "-q", "-m", "Rename it")
+    file = repo.write("new/app.log", MINE)
+
+    run(repo, line)
+
+    assert file.read_bytes() == MINE
+
+
+@pytest.mark.parametrize("line", ["merge topic", "cherry-pick topic", "rebase topic"])
+def test_an_ignored_file_with_the_name_that_a_conflict_gets_comes_back(repo: Adopted, line: str) -> None:
+    repo.commit(".gitignore", "*~*\n")
+    repo.commit("a", "a\n")
+    repo.plain("checkout", "-q", "-b", "topic")
+    repo.plain("rm", "-q", "a")
+    repo.write("a/x", "a directory now\n")
+    repo.plain("add", "a")
+    repo.plain("commit", "-q", "-m", "A directory in place of a file")
+    repo.plain("checkout", "-q", "main")
+    repo.commit("a", "changed\n")
+    subject = repo.plain("log", "-1", "--format=%h (%s)").strip()
+    files = [repo.write(f"a~{name}", MINE) for name in ("HEAD", subject)]
+
+    assert run(repo, line).state is State.FAILED
+    assert {file.read_bytes() for file in files} != {MINE}
+    undo(repo.open(), "r1")
+
+    assert {file.read_bytes() for file in files} == {MINE}
+
+
+def test_a_pull_that_would_have_an_ignored_file_only_on_its_way_is_named_too(repo: Adopted, tmp_path: Path) -> None:
+    repo.plain("push", "-q", "origin", "main")
+    diverged(repo)
+    colleague = clone(repo.remote or "", tmp_path / "colleague")
+    commit_file(colleague, "theirs.txt", "theirs\n")
+    plain_git(colleague, "push", "-q", "origin", "main")
+    repo.plain("branch", "-q", "--set-upstream-to=origin/main", "topic")
+    file = repo.write("app.log", MINE)
+
+    outcome = run(repo, "pull --rebase")
+
+    assert outcome.error is not None
+    assert outcome.error.code == "ignored_in_the_way"
+    assert "rebase @{upstream}" in outcome.error.hint
+    assert file.read_bytes() == MINE
+
+
 def test_an_ignored_file_that_a_revert_brings_back_into_its_place_comes_back(repo: Adopted) -> None:
     repo.plain("checkout", "-q", "other")
     repo.plain("rm", "-q", "app.log")
