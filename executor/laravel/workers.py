@@ -18,8 +18,8 @@ from executor.laravel.artisan import environment, said
 from executor.laravel.config import LaravelApp
 from executor.laravel.model import Worker
 from executor.sandbox.process import ProcessRunner
+from executor.sandbox.processes import other_processes
 
-_PROC = Path("/proc")
 _SECONDS = 10.0  # that `docker top` may take
 _PHP = re.compile(r"(ls)?php[0-9.]*(-cli)?|frankenphp", re.IGNORECASE)
 _COMMANDS = frozenset({"queue:work", "queue:listen", "horizon", "horizon:supervisor", "horizon:work"})
@@ -69,13 +69,14 @@ def _roots(app: LaravelApp) -> tuple[Path, ...]:
 
 def _on_host() -> Iterator[Worker]:
     boot = time.time() - time.clock_gettime(time.CLOCK_BOOTTIME)
-    for entry in os.scandir(_PROC):
-        if entry.name.isdecimal() and (worker := _of_process(Path(entry.path), boot)) is not None:
+    for pid in other_processes():
+        if (worker := _of_process(pid, boot)) is not None:
             yield worker
 
 
-def _of_process(place: Path, boot: float) -> Worker | None:
+def _of_process(pid: int, boot: float) -> Worker | None:
     """Return the worker that this process is, or None where it is none, or has ended meanwhile."""
+    place = Path(f"/proc/{pid}")
     try:
         argv = (place / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
         found = worker_of(argv)
@@ -88,7 +89,7 @@ def _of_process(place: Path, boot: float) -> Worker | None:
     if state in ("Z", "X"):
         return None
     started = boot + ticks / os.sysconf("SC_CLK_TCK")
-    worker = Worker(int(place.name), started, found[1], found[0])
+    worker = Worker(pid, started, found[1], found[0])
     try:
         return replace(worker, directory=os.readlink(place / "cwd").removesuffix(" (deleted)"))
     except OSError:
