@@ -6,6 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_scene import code
 from repos import Adopted, adopted_repository
 
 from executor.git.actions import run_operation
@@ -27,11 +28,6 @@ def commit(repo: Adopted, message: str = "A message", **bound: str) -> Outcome:
 def stage(repo: Adopted, name: str = "new.txt", content: str = "x\n") -> None:
     repo.write(name, content)
     repo.plain("add", "--", name)
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
 
 
 def conflicting_branch(repo: Adopted) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from command_scene import code
 from repos import LOCAL_ACCESS, Adopted, adopted_repository, clone, commit_file, plain_git, take_over
 
 from executor.git.actions import run_operation
@@ -29,11 +30,6 @@ def push(
 ) -> Outcome:
     request = Request(Operation.GIT_PUSH, PushParams(branch))
     return run_operation(repo.open(access), request, default_branch=None, bound=bound)
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
 
 
 def push_as_a_colleague(repo: Adopted, where: Path, count: int = 1) -> str:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from command_scene import code
 from repos import LOCAL_ACCESS, Adopted, commit_file, plain_git, process_runner, work_tree
 
 from executor.errors import Refused
@@ -69,11 +70,6 @@ def typed(repo: Adopted, operation: Operation, params: Params | None = None) -> 
     outcome = run_operation(opened(repo), Request(operation, params or NoParams()))
     assert outcome.state is State.SUCCEEDED, outcome.error
     return outcome
-
-
-def code(outcome: Outcome) -> str:
-    assert outcome.error is not None, outcome.output
-    return outcome.error.code
 
 
 # --- adopting ------------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 from docker_engine import DockerEngine
+from probing import probed
 
 from executor.health.config import HealthConfig
 from executor.health.container_probes import container_probes
 from executor.health.engine import EngineError, EngineTrouble, inspect_container
 from executor.health.report import Finding, Level, report
-from executor.health.run import Probe, ProbeRunner
 
 ENGINE = pytest.mark.needs("docker-engine")
 PATIENCE = 90.0  # s until something must have come to be so
@@ -26,9 +26,8 @@ ANSWER = 60.0  # s for an engine on a busy machine
 
 
 def looked_at(docker_host: str, *names: str) -> list[Finding]:
-    """What the probes find; they get all the time that a busy machine needs."""
-    probes = container_probes(HealthConfig(names, docker_host))
-    return ProbeRunner().run([Probe(each.name, each.subject, each.look, ANSWER) for each in probes])
+    """What the probes find."""
+    return probed(container_probes(HealthConfig(names, docker_host)))
 
 
 def becomes(docker: DockerEngine, name: str, so: Callable[[Finding], bool]) -> Finding:
@@ -143,7 +142,7 @@ def test_e09_an_engine_that_never_answers_is_unknown(tmp_path: Path) -> None:
 def test_an_engine_that_hangs_is_told_once_for_all_containers(tmp_path: Path) -> None:
     with listening(tmp_path) as docker_host:
         probes = container_probes(HealthConfig(("web", "queue"), docker_host))
-        found = ProbeRunner().run([Probe(each.name, each.subject, each.look, 0.1) for each in probes])
+        found = probed(probes, 0.1)
 
     (told,) = report("web-1", datetime.now(UTC), found).findings
     assert (told.level, told.subject) == (Level.UNKNOWN, "web, queue")

@@ -8,21 +8,18 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from probing import probed
 
 from executor.config import ExecutorConfig, RepositoryConfig
 from executor.health.host_probes import host_probes
 from executor.health.report import Finding, Level
-from executor.health.run import Probe, ProbeRunner
-
-ANSWER = 60.0
 
 
 def looked_at(shared: Path, state: Path) -> dict[str, Finding]:
     """What the probes find, by what they looked at."""
     trees = (RepositoryConfig("shop", state),)
     probes = host_probes(ExecutorConfig(shared, state, trees, host="web-1"))
-    found = ProbeRunner().run([Probe(each.name, each.subject, each.look, ANSWER) for each in probes])
-    return {f"{each.probe} {each.subject}".strip(): each for each in found}
+    return {f"{each.probe} {each.subject}".strip(): each for each in probed(probes)}
 
 
 def test_directories_memory_and_clock_are_looked_at_without_a_privilege(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from probing import probed
 from remotes import free_port
 from repos import adopted_repository, plain_git, process_runner
 
@@ -14,10 +15,7 @@ from executor.git.access import RemoteAccess
 from executor.health import remote_probes
 from executor.health.remote_probes import RemoteProbes
 from executor.health.report import Finding, Level
-from executor.health.run import Probe, ProbeRunner
 from executor.repositories import Repositories
-
-ANSWER = 120.0
 
 
 def remotes_of(root: Path, *, adopted: bool = True, remote: bool = True) -> RemoteProbes:
@@ -36,8 +34,7 @@ def remotes_of(root: Path, *, adopted: bool = True, remote: bool = True) -> Remo
 
 
 def looked_at(probes: RemoteProbes) -> Finding:
-    patient = [Probe(each.name, each.subject, each.look, ANSWER) for each in probes.probes()]
-    (found,) = ProbeRunner().run(patient)
+    (found,) = probed(probes.probes())
     return found
 
 

@@ -6,20 +6,17 @@ from pathlib import Path
 
 import pytest
 from laravel_app import LaravelApplication, laravel_app
+from probing import probed
 from repos import process_runner
 
 from executor.health.report import Finding, Level
-from executor.health.run import Probe, ProbeRunner
 from executor.health.worker_probes import worker_probes
 from executor.laravel.config import LaravelApp, LaravelConfig, SqlSource
 
-ANSWER = 120.0
-
 
 def looked_at(app: LaravelApp, *queues: str) -> list[Finding]:
-    """What the probe finds; it gets all the time that a busy machine needs."""
-    probes = worker_probes(LaravelConfig(queues, SqlSource("sqlite://"), app), process_runner())
-    return ProbeRunner().run([Probe(each.name, each.subject, each.look, ANSWER) for each in probes])
+    """What the probe finds."""
+    return probed(worker_probes(LaravelConfig(queues, SqlSource("sqlite://"), app), process_runner()))
 
 
 @pytest.fixture
