@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 _SPANS = (("days", 86_400), ("h", 3_600), ("min", 60))
@@ -35,3 +36,9 @@ def size(count: float) -> str:
 def plural(number: int, noun: str) -> str:
     """Return so many things: "1 request", "2 requests"."""
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def several(names: Sequence[str], most: int) -> str:
+    """Return names in a sentence, at most so many of them: "a, b and 3 more"."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -21,6 +21,7 @@ from executor.git.secrets import INCOMPLETE, SecretFinding, secrets_in
 from executor.git.transfer import ls_remote
 from executor.git.tree_changes import NO_INDEX, PATCH, PATCH_SECONDS, contents_of, sizes_of
 from executor.git.unshown_text import SMALL_BYTES, binary_files, file_names, lines_of, pieces_of
+from executor.spans import several
 
 LESS_KNOWN = ("--ignore-missing", "--stdin")  # there may be too many for a command line, and some may not be here
 # A file must not escape the look by its size; what makes the patch too large is said (INCOMPLETE).
@@ -50,8 +51,7 @@ def outgoing_secret(git: Git, branch: str | None) -> str | None:
     found = commit_secrets(git, tip, ls_remote(git, remote_of(git, branch)).values())
     if not found:
         return None
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    return found[0].words() + more
+    return several([each.words() for each in found], 1)
 
 
 def commit_secrets(git: Git, tip: str, known: Iterable[str]) -> tuple[SecretFinding, ...]:

@@ -21,6 +21,7 @@ from executor.git.rescue_ledger import Entry, Ledger
 from executor.git.rescue_record import NO_REFLOG, PREFIX, Rescue, from_json, record_ref, to_json
 from executor.git.snapshot_directory import ignored_among, prepare
 from executor.git.tree_snapshot import SnapshotLimits, TreeSnapshot, take
+from executor.spans import several
 
 __all__ = ["Rescue", "SnapshotLimits", "find", "ignored_in", "preserve", "prune_rescues", "rescued"]
 
@@ -171,10 +172,9 @@ def _with_files(git: Git, kept: _Kept, taken: TreeSnapshot, *, embedded: bool) -
     own = set(index_gitlinks(git)) if git.submodules and embedded else set()  # which no command here removes
     missing = [*taken.left_out, *(path for path in taken.embedded if embedded and path not in own)]
     if missing:
-        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
         raise Refused(
             "cannot_preserve",
-            f"The operation could lose what cannot be kept first: {', '.join(missing[:_SHOWN])}{more}.",
+            f"The operation could lose what cannot be kept first: {several(missing, _SHOWN)}.",
             "Commit these files, add them to .gitignore or move them out of the work tree, then ask again.",
         )
     rescue = replace(kept.rescue, tree=taken.tree, embedded=taken.embedded)

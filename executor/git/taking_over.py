@@ -26,6 +26,7 @@ from executor.git.inner_files import LIST_BYTES, opened, read_inner, remove_if_e
 from executor.git.loose_objects import is_true, is_true_content
 from executor.git.rescue_record import NOTE_DIRECTORIES
 from executor.git.transfer_plan import RefChange, as_instructions
+from executor.spans import several
 
 _SHOWN = 5
 _QUIET = ("-c", "core.logAllRefUpdates=false")  # the reflogs come from the command, with its own words
@@ -136,8 +137,7 @@ def _take_files(before: Contents, after: Contents, local: Path) -> None:
 
 
 def _tampered(names: Sequence[str]) -> Failed:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    said = ", ".join(sorted(names)[:_SHOWN]) + more
+    said = several(sorted(names), _SHOWN)
     return Failed(
         "git_dir_tampered",
         f"The command was led from the work tree into its git directory ({said}); nothing that it made there was"

@@ -17,6 +17,7 @@ from executor.git.rescue import find, ignored_in, preserve, rescued
 from executor.git.rescue_record import Rescue, by_branch
 from executor.git.tree_restore import differences, put_back
 from executor.outcome import Outcome, State
+from executor.spans import several
 
 _SHOWN = 10
 _AMONG_OTHERS = "Undo the later requests first, or have that overwritten too: ops-gateway undo --force ID"
@@ -158,6 +159,4 @@ def _free_id(git: Git, request_id: str) -> str:
 
 
 def _conflict_words(conflicts: tuple[str, ...]) -> str:
-    shown = ", ".join(conflicts[:_SHOWN])
-    more = f" and {len(conflicts) - _SHOWN} more" if len(conflicts) > _SHOWN else ""
-    return f"Something else changed since what the undo would bring back: {shown}{more}."
+    return f"Something else changed since what the undo would bring back: {several(conflicts, _SHOWN)}."

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from executor.laravel.model import QueueCount, RestartProof, Worker
-from executor.spans import plural, span
+from executor.spans import plural, several, span
 
 _SAME_START = 3.0  # s within which two looks see one start: a container's is told in whole seconds
 
@@ -128,5 +128,4 @@ def _taken(before: Observation, after: Observation) -> Iterator[str]:
 
 
 def _pids(workers: tuple[Worker, ...]) -> str:
-    shown = ", ".join(str(worker.pid) for worker in workers[:5])
-    return f"pid {shown}" + (f" and {len(workers) - 5} more" if len(workers) > 5 else "")
+    return f"pid {several([str(worker.pid) for worker in workers], 5)}"
