@@ -3,12 +3,12 @@ approved is what is there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 
 from executor.errors import Failed, Refused
-from executor.git.bringing_in import what_comes
+from executor.git.bringing_in import Coming, what_comes
 from executor.git.coming_files import coming_gitlinks, replaced_submodules
 from executor.git.index_draft import refuse_gitlinks
 from executor.git.inner_files import INDEX_BYTES, copy_inner
@@ -81,23 +81,27 @@ def refuse_links(git: Git, command: Command) -> None:
 
 def refuse_nested(git: Git, command: Command) -> None:
     """Raise Refused("embedded_repository") where git would look into nested repositories, or bring one in."""
+    if not git.submodules:
+        looks_around = command.contact in (Contact.READ, Contact.WRITE) and _IGNORES_NESTED not in command.inject
+        if looks_around or (command.contact is Contact.WRITE and command.risk is not RiskClass.READ):
+            refuse_gitlinks(index_gitlinks(git))
+    elif command.subcommand == "rm" and "--cached" not in {name for name, _ in command.options}:
+        _refuse_submodule_loss(index_gitlinks(git, paths=command.paths))
+    refuse_coming(git, what_comes(command))
+
+
+def refuse_coming(git: Git, coming: Coming) -> None:
+    """Raise Refused where what comes holds an embedded repository, or would take the place of a submodule."""
     if git.submodules:
-        _refuse_submodule_loss(git, command)
-        return
-    looks_around = command.contact in (Contact.READ, Contact.WRITE) and _IGNORES_NESTED not in command.inject
-    if looks_around or (command.contact is Contact.WRITE and command.risk is not RiskClass.READ):
-        refuse_gitlinks(index_gitlinks(git))
-    refuse_gitlinks(coming_gitlinks(git, what_comes(command)))
+        _refuse_submodule_loss(replaced_submodules(git, coming))
+    else:
+        refuse_gitlinks(coming_gitlinks(git, coming))
 
 
-def _refuse_submodule_loss(git: Git, command: Command) -> None:
-    """Raise Refused("submodule_in_the_way") where git would remove a submodule with its repository, or move that
-    repository into the host's git directory (git-rm(1)).
+def _refuse_submodule_loss(lost: Collection[str]) -> None:
+    """Raise Refused("submodule_in_the_way") where git would remove submodules with their repositories, or move those
+    into the host's git directory (git-rm(1)).
     """
-    names = {name for name, _ in command.options}
-    lost = list(replaced_submodules(git, what_comes(command)))
-    if command.subcommand == "rm" and "--cached" not in names:
-        lost += index_gitlinks(git, paths=command.paths)
     if lost:
         raise Refused(
             "submodule_in_the_way",

@@ -10,10 +10,9 @@ from executor.git.bringing_in import Coming
 from executor.git.coming_files import standing_in_the_way
 from executor.git.command_words import given, spelled
 from executor.git.failures import failure
-from executor.git.guards import Before, backed_out, refuse_nested
-from executor.git.index_draft import refuse_gitlinks
+from executor.git.guards import Before, backed_out, refuse_coming, refuse_nested
 from executor.git.lock_files import clear_stale_lock
-from executor.git.questions import Head, ahead_behind, head, is_ancestor, is_shallow, resolve, tree_gitlinks, upstream
+from executor.git.questions import Head, ahead_behind, head, is_ancestor, is_shallow, resolve, upstream
 from executor.git.refnames import HEADS
 from executor.git.reports import listing, spoken, succeeded
 from executor.git.repository import Git
@@ -40,7 +39,8 @@ def pull(git: Git, command: Command) -> Outcome:
     """Fetch, then bring the current branch to what it follows.
 
     Raises Failed: `detached_head`, `no_upstream`, `non_fast_forward` with how far the sides are apart, `history_cut`
-    (C23), `ignored_in_the_way`; Refused("embedded_repository"). Nothing but tracking refs moved then.
+    (C23), `ignored_in_the_way`; Refused: `embedded_repository`, `submodule_in_the_way`. Nothing but tracking refs
+    moved then.
     """
     note = clear_stale_lock(git)
     refuse_nested(git, command)
@@ -57,9 +57,10 @@ def pull(git: Git, command: Command) -> Outcome:
     if "--dry-run" in given(command) or (at.commit is not None and is_ancestor(git, target, at.commit)):
         said = f"{branch} already has everything of {remote}/{source.removeprefix(HEADS)}.\n"
         return succeeded(note + said, verified={"effect": True, "branch": branch, "commit": at.commit})
-    if not git.submodules:
-        refuse_gitlinks(tree_gitlinks(git, target))
-    _check_ignored(git, target, rebases=way_to_combine(command.options).startswith("rebase"))
+    rebases = way_to_combine(command.options).startswith("rebase")
+    coming = Coming(trees=(target,), ranges=(f"{target}..HEAD",) if rebases else (), merges=True)
+    refuse_coming(git, coming)
+    _check_ignored(git, coming, alone="rebase" if rebases else "merge")
     arguments = _step(git, command, at, target)
     with backed_out(git, allowed=git.submodules):
         done = git.local(arguments, contact=Contact.WRITE, check=False)
@@ -72,13 +73,14 @@ def pull(git: Git, command: Command) -> Outcome:
     return succeeded(output, verified=verified, truncated=done.truncated)
 
 
-def _check_ignored(git: Git, target: str, *, rebases: bool) -> None:
-    """Raise Failed where ignored files would be written over: what comes is known only now, so they are not kept."""
-    again = (f"{target}..HEAD",) if rebases else ()
-    standing = standing_in_the_way(git, Coming(trees=(target,), ranges=again, merges=True))
+def _check_ignored(git: Git, coming: Coming, *, alone: str) -> None:
+    """Raise Failed where ignored files would be written over: what comes is known only now, so they are not kept.
+
+    `alone` is the command that does the rest by itself.
+    """
+    standing = standing_in_the_way(git, coming)
     prepare(git)
     lost = sorted(ignored_among(git, sorted(standing)))
-    alone = "rebase" if rebases else "merge"
     if lost:
         raise Failed(
             "ignored_in_the_way",

@@ -65,6 +65,24 @@ def test_a_commit_that_holds_an_embedded_repository_is_not_brought_in(repo: Adop
     assert repo.plain("ls-files", "--stage") == index
 
 
+@pytest.mark.parametrize("line", ["rebase main", "pull --rebase origin main"])
+def test_an_embedded_repository_that_a_rebase_has_only_on_its_way_is_not_brought_in(repo: Adopted, line: str) -> None:
+    branch_with_gitlink(repo)
+    repo.plain("checkout", "-q", "evil")
+    repo.plain("rm", "-q", "--cached", "nested")
+    repo.plain("commit", "-q", "-m", "Not that")
+    repo.plain("checkout", "-q", "main")
+    repo.commit("more.txt", "main went on\n")
+    repo.plain("push", "-q", "origin", "main")
+    repo.plain("checkout", "-q", "evil")
+    head = repo.ref("refs/heads/evil")
+
+    outcome = run(repo, line)
+
+    assert code(outcome) == "embedded_repository"
+    assert repo.ref("refs/heads/evil") == head
+
+
 @pytest.mark.parametrize("line", ["rm -f file.txt", 'commit -a -m "x"', "stash push", "describe --dirty --always"])
 def test_with_an_embedded_repository_in_the_index_git_is_not_started_where_it_would_look_inside(
     repo: Adopted, line: str
