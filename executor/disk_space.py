@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from executor.errors import Refused
+from executor.errors import Refused, Unavailable
 
 _LEAST = 200 * 1000**2  # bytes; the record and the audit log go on in them
 _SHARE = 0.02
@@ -16,6 +16,26 @@ def floor(total: int) -> int:
     """Given a file system's size, return how much of it has to be free (bytes)."""
     least = min(_LEAST, total // 10)  # a file system of its own for the state may be small
     return max(least, min(int(total * _SHARE), _MOST))
+
+
+def record_floor(total: int) -> int:
+    """Given a file system's size, return how much of it (bytes) is left to the record of what operators do."""
+    return min(_LEAST, total // 10) // 2
+
+
+def require_record_space(directory: Path) -> None:
+    """Raise Unavailable unless the file system of `directory` has room for requests of the agent to be recorded.
+
+    Also what only reads is recorded, with what it was told: by the gigabyte, if an agent asks without end. Flags wait
+    then where they lie, and the freeze, the no and the ends of what runs still find room.
+    """
+    found = os.statvfs(directory)
+    if found.f_bavail * found.f_frsize < record_floor(found.f_blocks * found.f_frsize):
+        raise Unavailable(
+            "disk_full",
+            "the disk that holds the record is nearly full, so no flags are taken and nothing more is run",
+            "make room on it; what waits goes on by itself",
+        )
 
 
 def require_space(directory: Path) -> None:

@@ -17,6 +17,7 @@ from executor.answers import Answers
 from executor.arrival import Arrival, read_arrival
 from executor.config import ExecutorConfig
 from executor.decided import decision_data, error_data, first_state
+from executor.disk_space import require_record_space
 from executor.errors import Failed, Problem, Refused, Unavailable
 from executor.facts import FactFinder
 from executor.host_operations import lane
@@ -99,6 +100,7 @@ class Intake:
         if not self._look_for_leftovers:
             return 0
         taken = self._record_claimed()
+        require_record_space(self._config.state_dir)
         room = min(self._room(), LEFTOVER_LIMIT)
         if room > 0:
             self._unrecorded, self._look_for_leftovers = self._shared.leftovers(room)
@@ -112,6 +114,7 @@ class Intake:
 
     def _take(self, names: Iterable[bytes]) -> int:
         taken = self._record_claimed()
+        require_record_space(self._config.state_dir)
         iterator = iter(names)
         while (room := self._room()) > 0 and (batch := list(islice(iterator, min(_BATCH, room)))):
             for claim in self._claims(batch):

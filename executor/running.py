@@ -14,7 +14,7 @@ from itertools import takewhile
 from executor.answers import Answers
 from executor.asking import Asking
 from executor.config import ExecutorConfig
-from executor.disk_space import require_space
+from executor.disk_space import require_record_space, require_space
 from executor.errors import Failed
 from executor.facts import FactFinder
 from executor.git.maintenance import remove_abandoned
@@ -60,14 +60,15 @@ class Running:
     def run_next(self, repo: str) -> bool:
         """Run the request of `repo` that comes next, or put it to operators; return False when there is none.
 
-        Raises Unavailable when the record cannot be written; nothing is begun then, and what had ended by then is
-        recorded by a later call, before anything else runs.
+        Raises Unavailable when the record cannot be written, or hardly any more; nothing is begun then, and what had
+        ended by then is recorded by a later call, before anything else runs.
         """
         self._recorder.catch_up(repo)
         with self._store.reading() as view:
             rows = requests.next_due(view, repo, _READS_AT_ONCE)
         if not rows:
             return False
+        require_record_space(self._config.state_dir)
         with self._recorder.before_start(rows[0]), self._repositories.held(repo) as git:
             if not self._read(git, list(takewhile(_seems_to_read, rows))):
                 self._work_on(git, rows[0])

@@ -156,7 +156,7 @@ def test_d11_g08_flags_that_come_while_the_disk_of_the_record_is_full_are_answer
         for number in range(5):
             host.raise_flag(f"git_status.full-{number}.flag")
         host.raise_flag("git_commit.full.flag", "While full")
-        gateway.says("the disk that holds the record is full")
+        gateway.says("the disk that holds the record is nearly full")
         assert host.commits() == commits  # what cannot be audited is not done (G08)
         filler.unlink()
         assert host.in_state("full", *LAST_STATES)["state"] == "succeeded"

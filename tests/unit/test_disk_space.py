@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from executor.disk_space import floor, require_space
-from executor.errors import Refused
+from executor.disk_space import floor, record_floor, require_record_space, require_space
+from executor.errors import Refused, Unavailable
 
 MB, GB = 1000**2, 1000**3
 
@@ -36,3 +36,23 @@ def test_below_the_floor_a_change_is_refused(
     with pytest.raises(Refused) as refused:
         require_space(tmp_path)
     assert refused.value.code == "disk_low"
+
+
+@pytest.mark.parametrize("total", [2 * MB, 60 * MB, 5 * GB, 100 * GB, 10_000 * GB])
+def test_changes_stop_long_before_flags_are_not_taken_any_more(total: int) -> None:
+    assert 0 < record_floor(total) <= min(floor(total) / 2, 100 * MB)
+
+
+@pytest.mark.parametrize(("free_mb", "enough"), [(99, False), (100, True)])
+def test_the_last_of_the_disk_is_left_to_the_record_of_what_operators_do(
+    free_mb: int, enough: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = SimpleNamespace(f_bavail=free_mb, f_frsize=MB, f_blocks=5000)
+    monkeypatch.setattr(os, "statvfs", lambda _path: disk)
+
+    if enough:
+        require_record_space(tmp_path)
+        return
+    with pytest.raises(Unavailable) as full:
+        require_record_space(tmp_path)
+    assert full.value.code == "disk_full"

@@ -10,6 +10,8 @@ from executor_in_process import answered, started
 from gateway_process import ConfiguredHost
 
 from executor import disk_space
+from executor.errors import Unavailable
+from executor.record import controls, requests
 
 pytestmark = pytest.mark.needs("git", "landlock")
 
@@ -27,6 +29,31 @@ def test_on_a_nearly_full_disk_only_what_reads_is_run(host: ConfiguredHost, monk
             assert answered(dispatcher, host, "git_add.a.flag") == ("refused", "disk_low")
             assert answered(dispatcher, host, "git_status.b.flag") == ("succeeded", "")
         assert answered(dispatcher, host, "git_add.c.flag") == ("succeeded", "")
+
+
+def test_an_agent_that_only_reads_does_not_fill_the_disk_to_its_end(
+    host: ConfiguredHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What waits goes on when there is room, and an operator's freeze is recorded all the while."""
+    with started(host) as dispatcher:
+        (host.shared / "git_status.queued.flag").touch()
+        dispatcher.take(settle=False)
+        (host.shared / "git_status.waits.flag").touch()
+        with monkeypatch.context() as patched:
+            patched.setattr(disk_space, "record_floor", lambda total: total + 1)
+            with pytest.raises(Unavailable, match="nearly full"):
+                dispatcher.take(settle=False)
+            with pytest.raises(Unavailable, match="nearly full"):
+                dispatcher.run_next("shop")
+            assert (host.shared / "git_status.waits.flag").exists()
+            assert "nearly full" in dispatcher.troubles()["taking flags"]
+            with dispatcher.store.transaction() as tx:
+                controls.freeze(tx, "it floods us", "cli:test")
+        assert answered(dispatcher, host, "git_status.after.flag") == ("succeeded", "")
+        with dispatcher.store.reading() as view:
+            ended = {name: found.state for name in ("queued", "waits") if (found := requests.get(view, name))}
+    assert ended == {"queued": "succeeded", "waits": "succeeded"}
+    assert "taking flags" not in dispatcher.troubles()
 
 
 def test_a_sparse_file_of_a_hundred_gigabytes_is_refused_and_the_index_is_as_it_was(host: ConfiguredHost) -> None:
