@@ -22,6 +22,9 @@ PLAIN_FILES = frozenset({"git_status.txt", "git_check.txt", "health_check.json",
 COMMANDS_LOG = "commands.log"
 UNREAD = "unknown"  # stands for the operation of a typed request that could not be read
 
+# Ids of what operators and the queue monitor ask for begin so; an agent that could guess one would have it first.
+NOT_THE_AGENTS = ("operator-", "monitor-")
+
 _OPERATIONS = {operation.value.encode(): operation for operation in Operation}
 _RESERVED = frozenset({*_OPERATIONS, UNREAD.encode()})
 _OPERATION = b"|".join(map(re.escape, _OPERATIONS))
@@ -73,15 +76,16 @@ def refusal_for(flag: FlagName) -> Refused | None:
     """Given a flag's name, return why it cannot be served, or None.
 
     A request id that is an operation's name (or `unknown`) is refused: its `results/ID.json` would be that
-    operation's `results/OP.json`. It is parsed all the same, so that the agent is told instead of being left waiting.
+    operation's `results/OP.json`. So is one that reads as an operator's or the queue monitor's. They are parsed all
+    the same, so that the agent is told instead of being left waiting.
     """
-    if flag.request_id.encode() not in _RESERVED:
+    if flag.request_id.startswith(NOT_THE_AGENTS):
+        why = f"the id {flag.request_id} reads as if an operator or the queue monitor had asked"
+    elif flag.request_id.encode() in _RESERVED:
+        why = f"results/{flag.request_id}.json holds the latest result of an operation, so that id is taken"
+    else:
         return None
-    return Refused(
-        "reserved_id",
-        f"results/{flag.request_id}.json holds the latest result of an operation, so that id is taken",
-        f"use another id, for example {flag.request_id}-1",
-    )
+    return Refused("reserved_id", why, f"use another id, for example my-{flag.request_id[:32]}")
 
 
 def private_name(name: bytes, token: str) -> bytes:

@@ -6,7 +6,9 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from executor.policy.model import Operation
+from executor.arrival import read_arrival
+from executor.decided import unflagged
+from executor.policy.model import Operation, RiskClass, Run
 from executor.protocol.names import (
     FlagName,
     is_request_result,
@@ -20,6 +22,7 @@ from executor.protocol.names import (
     set_aside_name,
     temporary_name,
 )
+from executor.record.forms import Form
 
 NAMES = st.from_regex(r"[A-Za-z0-9][A-Za-z0-9_-]{0,63}", fullmatch=True)
 TOKEN = "0123456789abcdef"
@@ -116,7 +119,24 @@ def test_an_id_that_would_overwrite_the_latest_result_of_an_operation_is_refused
     assert flag.request_id in refusal.message
 
 
-@pytest.mark.parametrize("name", [b"git_add.flag", b"git_add.git_status1.flag", b"a.request.json"])
+@pytest.mark.parametrize("form", [form for form in Form if not form.of_the_agent])
+@pytest.mark.parametrize("name", ["git_status.{}.flag", "{}.request.json"])
+def test_no_agent_takes_the_id_that_a_request_of_an_operator_or_the_monitor_would_get(form: Form, name: str) -> None:
+    """What they are made of (the number of a message in the chat) can be worked out of an earlier one."""
+    run = Run(RiskClass.CHANGE, ("git_recover",))
+    theirs = unflagged(form, Operation.GIT_RECOVER, "shop", run, occasion="update 4711", reason="asked for").id
+    flag = parse_name(name.format(theirs).encode())
+
+    assert flag is not None
+    refusal = refusal_for(flag)
+    assert refusal is not None
+    assert refusal.code == "reserved_id"
+    assert read_arrival(flag, b"").request_id == "", "it gets an id of its own"
+
+
+@pytest.mark.parametrize(
+    "name", [b"git_add.flag", b"git_add.git_status1.flag", b"a.request.json", b"git_add.my-operator-1.flag"]
+)
 def test_other_ids_are_not_refused(name: bytes) -> None:
     flag = parse_name(name)
 
