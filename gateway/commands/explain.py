@@ -14,6 +14,7 @@ from executor.policy.parameters import from_body
 from executor.protocol.bodies import decode_body
 from executor.protocol.names import parse_name
 from executor.record.display import visible
+from executor.spans import span
 from gateway import settings
 from gateway.commands.terminal import exactly, heading, paragraph
 
@@ -145,5 +146,5 @@ def as_text(decision: Decision) -> str:
     else:
         lines.extend(paragraph("why", reason) for reason in decision.reasons)
     if isinstance(decision, Ask):
-        lines.append(paragraph("needs", f"{decision.quorum} yes within {decision.expiry_seconds} s"))
+        lines.append(paragraph("needs", f"{decision.quorum} yes within {span(decision.expiry_seconds)}"))
     return "\n".join(lines)
