@@ -204,8 +204,8 @@ def test_an_id_that_comes_again_with_other_content_keeps_its_first_answer_and_sa
     kept = until(lambda: (found := host.result("again")).get("conflict") and found, "the conflict")
     assert kept["state"] == "succeeded"
     assert kept["conflict"]["code"] == "id_reused"
-    latest = host.result("git_commit")
-    assert (latest["state"], latest["error"]["code"]) == ("refused", "id_reused")
+    latest = until(lambda: (found := host.result("git_commit"))["state"] == "refused" and found, "the refusal")
+    assert latest["error"]["code"] == "id_reused"
     assert host.commits() == after
 
 
