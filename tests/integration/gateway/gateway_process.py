@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
+from executor.sandbox.leftovers import end_leftovers
+
 DEADLINE = 40.0  # seconds until a test gives up; less than a minute, so that no scheduled sweep can help
 
 
@@ -118,7 +120,8 @@ def running(host: ConfiguredHost, program: str = "", **settings: str) -> Iterato
     finally:
         if gateway.process.poll() is None:
             gateway.process.kill()
-        gateway.process.wait()
+            gateway.process.wait()
+            end_leftovers(host.state / "repos")  # a git that hangs would outlive the tests, and seem to hold locks
 
 
 def children(pid: int, word: str) -> list[int]:
