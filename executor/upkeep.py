@@ -12,7 +12,7 @@ from executor.errors import Problem, Unavailable
 from executor.git.maintenance import keep_up, remove_abandoned
 from executor.git.rescue import prune_rescues
 from executor.protocol.shared_dir import SharedDir
-from executor.record.retention import prune
+from executor.record.retention import agreed_since, prune
 from executor.record.store import Store
 from executor.repositories import Repositories
 
@@ -56,8 +56,11 @@ class Upkeep:
         self._in_each_repository("upkeep of", self._keep_up)
 
     def _prune_rescues(self, name: str) -> None:
+        limits = self._limits
+        with self._store.reading() as view:
+            agreed = agreed_since(view, datetime.now(UTC) - timedelta(days=limits.rescue_days))
         with self._repositories.held(name) as git:
-            prune_rescues(git, self._limits.rescue_days, self._limits.rescues_kept)
+            prune_rescues(git, limits.rescue_days, limits.rescues_kept, agreed=agreed)
 
     def _keep_up(self, name: str) -> None:
         for left in reversed(range(_TRIES)):

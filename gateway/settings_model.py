@@ -207,7 +207,8 @@ class Settings(QueueSettings, HealthSettings, BaseSettings):
         le=3650,
     )
     rescue_days: int = _field(
-        "How long what an operation could have lost is kept (refs/rescue), in days; at most the newest 1,000.",
+        "How long what an operation could have lost is kept (refs/rescue), in days; at most the newest 1,000, and "
+        "those of what operators agreed to.",
         "30",
         default=30,
         ge=1,

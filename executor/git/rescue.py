@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from executor.errors import Failed, Problem, Refused
@@ -25,7 +25,8 @@ from executor.spans import several
 
 __all__ = ["Rescue", "SnapshotLimits", "find", "ignored_in", "preserve", "prune_rescues", "rescued"]
 
-_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")  # a request's has no dots; what operators do has
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_OPERATORS_MARK = "."  # in the ids of what operators do on the host, and in no request's
 _NAMED_BRANCHES = 64  # get a ref of their own under the rescue; the record holds the others all the same
 _SHOWN = 5
 _DAY_SECONDS = 86_400
@@ -110,17 +111,24 @@ def rescued(git: Git) -> tuple[tuple[int, str], ...]:
     return tuple((entry.sequence, entry.request_id) for entry in Ledger(git.paths.root).entries())
 
 
-def prune_rescues(git: Git, keep_days: float, keep_count: int, now: float | None = None) -> tuple[str, ...]:
+def prune_rescues(
+    git: Git, keep_days: float, keep_count: int, now: float | None = None, *, agreed: Collection[str] = ()
+) -> tuple[str, ...]:
     """Let go of rescues older than `keep_days` or beyond the newest `keep_count`; return their request ids.
 
-    What only they held can be collected from then on by git's own maintenance. Refs below `refs/rescue/` that belong
-    to no rescue (of a process killed in between, or planted) go as well.
+    However many there are, those of the requests that operators `agreed` to stay, and of what they did themselves:
+    an agent can make a thousand others in a minute. The one after each stays with it, for an undo needs both.
+    What only the others held can be collected from then on by git's own maintenance. Refs below `refs/rescue/` that
+    belong to no rescue (of a process killed in between, or planted) go as well.
     """
     ledger = Ledger(git.paths.root)
     oldest = (time.time() if now is None else now) - keep_days * _DAY_SECONDS
-    newest_first = tuple(reversed(ledger.entries()))
-    stay = {entry.request_id for entry in newest_first[: max(keep_count, 0)] if entry.at >= oldest}
-    gone = {entry.request_id for entry in newest_first} - stay
+    entries = ledger.entries()
+    stay = {entry.request_id for entry in entries[max(len(entries) - max(keep_count, 0), 0) :] if entry.at >= oldest}
+    for entry, after in zip(entries, (*entries[1:], None), strict=True):
+        if entry.at >= oldest and (entry.request_id in agreed or _OPERATORS_MARK in entry.request_id):
+            stay |= {entry.request_id} | ({after.request_id} if after is not None else set())
+    gone = {entry.request_id for entry in entries} - stay
     listing = git.local(["for-each-ref", "--format=%(refname)", PREFIX], exact=True)
     names = text(listing.stdout).splitlines()
     ledger.strike(gone)

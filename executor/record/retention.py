@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import datetime
 
-from sqlalchemy import delete, or_, update
+from sqlalchemy import delete, or_, select, update
 
 from executor.outcome import OPEN_STATES
-from executor.record.schema import requests, timestamp
-from executor.record.store import Store
+from executor.record.approvals import ApprovalState
+from executor.record.schema import approvals, requests, timestamp
+from executor.record.store import Reading, Store
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,3 +40,13 @@ def prune(store: Store, *, bulk_before: datetime, rows_before: datetime) -> Prun
     if removed or thinned:
         store.compact()
     return Pruned(thinned, removed)
+
+
+def agreed_since(tx: Reading, since: datetime) -> frozenset[str]:
+    """Return the ids of the requests that operators have agreed to after `since`."""
+    query = select(approvals.c.request_id).where(
+        approvals.c.host == tx.host,
+        approvals.c.state == ApprovalState.APPROVED,
+        approvals.c.decided_at > timestamp(since),
+    )
+    return frozenset(tx.connection.scalars(query))

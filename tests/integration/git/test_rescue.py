@@ -267,6 +267,32 @@ def test_old_rescues_are_let_go_by_age_and_by_number(repository: Adopted) -> Non
     assert repository.plain("for-each-ref", "refs/rescue/r0", "refs/rescue/r1") == ""
 
 
+def test_what_operators_agreed_to_can_be_undone_however_much_came_after_it(repository: Adopted) -> None:
+    git = repository.open()
+    repository.write("file.txt", "uncommitted\n")
+    preserve(git, "agreed", worktree=True)
+    repository.plain("reset", "-q", "--hard")
+    for number in range(4):
+        preserve(git, f"flood-{number}", worktree=False)
+        repository.plain("branch", f"later-{number}")
+
+    gone = prune_rescues(git, keep_days=30, keep_count=1, agreed={"agreed"})
+    undo(git, "agreed")
+
+    assert gone == ("flood-1", "flood-2")
+    assert (repository.tree / "file.txt").read_text() == "uncommitted\n"
+    assert repository.ref("refs/heads/later-0") is not None  # what came after it is not taken for its own
+
+
+def test_what_operators_did_themselves_goes_by_age_alone(repository: Adopted) -> None:
+    git = repository.open()
+    for name in ("r1", "r2", "undo.r1.1", "r3", "r4", "r5"):
+        preserve(git, name, worktree=False, now=10 * DAY)
+
+    assert prune_rescues(git, keep_days=5, keep_count=1, now=12 * DAY) == ("r1", "r2", "r4")
+    assert prune_rescues(git, keep_days=5, keep_count=9, now=16 * DAY) == ("r3", "r5", "undo.r1.1")
+
+
 def planted(repository: Adopted, request_id: str, subject: str) -> str:
     """Give refs/rescue/<id>/record a commit that the gateway did not make, and return its id."""
     tree = repository.plain("write-tree")

@@ -15,6 +15,7 @@ from executor.record import approvals, requests
 from executor.record.approvals import Approval, ApprovalState, Verdict, VoteKind
 from executor.record.audit import events_of, verify
 from executor.record.requests import NewRequest
+from executor.record.retention import agreed_since
 from executor.record.schema import timestamp
 from executor.record.store import Store, Transaction
 from executor.record.transitions import transition
@@ -77,6 +78,18 @@ def test_a_yes_lets_the_request_go_on(store: Store, ask: Callable[..., Approval]
         "request.queued",
         "approval.approved",
     ]
+
+
+def test_what_was_agreed_to_lately_is_known(store: Store, ask: Callable[..., Approval], clock: Any) -> None:
+    _vote(store, ask("old"), "telegram:1", YES)
+    clock.move(days=2)
+    _vote(store, ask("fresh"), "telegram:1", YES)
+    _vote(store, ask("denied"), "telegram:1", NO)
+    ask("open")
+
+    with store.reading() as tx:
+        assert agreed_since(tx, clock() - timedelta(days=1)) == {"fresh"}
+        assert agreed_since(tx, clock() - timedelta(days=3)) == {"fresh", "old"}
 
 
 def test_a_no_ends_it_at_once_even_where_two_must_agree(store: Store, ask: Callable[..., Approval]) -> None:
