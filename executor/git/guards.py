@@ -71,10 +71,10 @@ def refuse_links(git: Git, command: Command) -> None:
         path = git.paths.work_tree / word
         destination = command.subcommand == "mv" and number == len(words)
         for place in (*path.parents, *((path,) if destination else ())):
-            if git.paths.work_tree in place.parents and place.is_symlink() and place.is_dir():
+            if git.paths.work_tree in place.parents and place.is_symlink():  # not looked where to: anywhere
                 raise Refused(
                     "beyond_a_link",
-                    f"{place.relative_to(git.paths.work_tree)} is a symbolic link to a directory.",
+                    f"{place.relative_to(git.paths.work_tree)} is a symbolic link.",
                     "Name the files by the directory in which they really are.",
                 )
 

@@ -295,6 +295,19 @@ def test_a_file_is_not_moved_through_a_link_into_the_git_directory(repository: A
     assert not (repository.paths.local / "hook").exists()
 
 
+def test_what_a_link_leads_to_outside_cannot_be_told_from_the_refusal(repository: Adopted, tmp_path: Path) -> None:
+    repository.write("hook", "evil\n")
+    repository.plain("add", "hook")
+    said = []
+    for target in (tmp_path, tmp_path / "nowhere"):
+        (repository.tree / "notes").symlink_to(target)
+        end = run(repository, "git mv hook notes/x")
+        said.append((end.state, str(end.error), end.output))
+        (repository.tree / "notes").unlink()
+
+    assert said[0] == said[1]
+
+
 def test_the_kernel_alone_lets_no_file_be_moved_into_the_git_directory(repository: Adopted) -> None:
     repository.write("hook", "evil\n")
     repository.plain("add", "hook")
