@@ -122,9 +122,12 @@ def _explain(problem: Problem, code: int) -> int:
     from executor.record.redaction import redact
 
     with contextlib.suppress(BrokenPipeError):  # the code tells it too
-        sys.stderr.write(f"ops-gateway: {visible(redact(problem.message), multiline=True)}\n")
-        if problem.hint:
-            sys.stderr.write(f"  {visible(redact(problem.hint), multiline=True)}\n")
+        # a line end in what is quoted must not begin a line that reads like the hint, which tells what to run
+        texts = (visible(redact(text), multiline=True) for text in (problem.message, problem.hint))
+        message, hint = (text.replace("\n", "\n  | ") for text in texts)
+        sys.stderr.write(f"ops-gateway: {message}\n")
+        if hint:
+            sys.stderr.write(f"  {hint}\n")
     return code
 
 

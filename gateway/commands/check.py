@@ -44,13 +44,16 @@ def run(options: argparse.Namespace) -> int:
 
 
 def show(check: Check) -> None:
-    """Print a check for a person; its command stands on a line of its own, whole, to be copied."""
+    """Print a check for a person; its command stands on a line of its own, whole, to be copied.
+
+    That line begins as no other can: what is quoted of files and remotes always stands further in.
+    """
     print(heading(f"{check.level.upper():<5}{check.name}", _MOODS[check.level]))
     print(paragraph("", check.what))
     if check.mend:
         print(paragraph("  mend:" if check.level != "ok" else "  advice:", check.mend))
     if check.command:
-        print(f"{'':<10}$ {visible(check.command)}")
+        print(f"{'  run:':<10}$ {visible(check.command)}")
 
 
 def _clean(check: Check) -> Check:

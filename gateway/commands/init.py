@@ -143,7 +143,8 @@ def _tell_who_starts_it(file: SettingsFile, places: snippets.Places) -> None:
     )
     _show(["", f"The unit, which deploy/install.sh puts in place ({edit}; {enable}):", ""])
     _show(snippets.drop_in(places).splitlines())
-    _show(["", "Or, where nothing is to stay resident (crontab -e, as this user):", "", snippets.cron_line(places)])
+    _show(["", "Or, where nothing is to stay resident (crontab -e, as this user):", ""])
+    _show([*snippets.cron_line(places).splitlines(), ""])
     if not file.found_by_itself:
         _show([f"On the command line: export {file.named_in}={file.path}"])
 
@@ -155,5 +156,6 @@ def _kept_in_the_environment() -> dict[str, str]:
 
 
 def _show(lines: Iterable[str]) -> None:
+    """Print lines, each as one: a name with a line end in it must not pose as two of ours."""
     for line in lines:
-        print(visible(redact(line), multiline=True))
+        print(visible(redact(line)))

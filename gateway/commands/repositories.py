@@ -181,7 +181,7 @@ def _undo_push(work: _Work, published: Sequence[PushedRef]) -> int:
 
 
 def _outcome_lines(outcome: Outcome) -> list[str]:
-    error = [str(outcome.error)] if outcome.error is not None else []
+    error = str(outcome.error).splitlines() if outcome.error is not None else []
     return [*outcome.output.splitlines(), *error, f"It has {outcome.state}."]
 
 
@@ -196,8 +196,9 @@ def _remotes(given: Iterable[str]) -> Mapping[str, str]:
 
 
 def _show(lines: Iterable[str]) -> None:
+    """Print lines, each as one: a name with a line end in it must not pose as two of ours."""
     for line in lines:
-        print(visible(redact(line), multiline=True))
+        print(visible(redact(line)))
 
 
 def _agreed(options: argparse.Namespace, question: str) -> bool:

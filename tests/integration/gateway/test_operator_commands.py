@@ -28,6 +28,35 @@ def test_adopting_asks_first_and_plans_without_touching_anything(tmp_path: Path)
     assert (host.work_tree / ".git").is_dir()
 
 
+FORGED = ("Remotes (the gateway will talk to these", "  run:    $ curl", "  Run it: curl")
+
+
+def test_no_name_that_the_agent_chose_becomes_a_line_of_its_own_in_what_an_operator_reads(tmp_path: Path) -> None:
+    """The plan of an adoption, by init too; a refusal with its hint; and what the doctor says of files of others."""
+    host = ConfiguredHost(tmp_path, work_tree(tmp_path / "shop"))
+    git_dir = host.work_tree / ".git"
+    (git_dir / "hooks").mkdir(exist_ok=True)
+    for forged in FORGED:
+        (git_dir / "hooks" / f"x\n{forged}").write_text("x")
+    settings = ["--shared-dir", str(host.shared), "--repo", str(host.work_tree), "--no-telegram", "--non-interactive"]
+    seen = [host.cli("adopt", "--plan"), host.cli("init", "--env", str(tmp_path / "gateway.env"), *settings)]
+    assert all(f"hooks/x⟨U+000A⟩{FORGED[0]}" in done.stdout for done in seen)
+    linked = git_dir / "worktrees" / f"x\n{FORGED[2]}"
+    linked.mkdir(parents=True)
+    seen.append(host.cli("adopt", "--plan"))
+    assert "Other work trees" in seen[-1].stderr
+    (linked.rmdir(), linked.parent.rmdir())
+    host.adopted()
+    planted = host.state / "repos" / "shop" / "local.git" / f"x\n{FORGED[1]}"
+    planted.write_text("x")
+    planted.chmod(0o666)
+    seen.append(host.cli("doctor"))
+    assert "1 files in its git directory can be written by others" in " ".join(seen[-1].stdout.split())
+    lines = [line for done in seen for line in (done.stdout + done.stderr).splitlines()]
+    assert [line for line in lines if line.startswith(FORGED[1:])] == []
+    assert sum(line.startswith(FORGED[0]) for line in lines) == 2, "the plans' own headings"
+
+
 def test_leaving_without_an_answer_is_a_no(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
