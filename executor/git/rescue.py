@@ -125,7 +125,7 @@ def prune_rescues(
     oldest = (time.time() if now is None else now) - keep_days * _DAY_SECONDS
     entries = ledger.entries()
     stay = {entry.request_id for entry in entries[max(len(entries) - max(keep_count, 0), 0) :] if entry.at >= oldest}
-    for entry, after in zip(entries, (*entries[1:], None), strict=True):
+    for entry, after in zip(entries, (*entries, None)[1:], strict=True):
         if entry.at >= oldest and (entry.request_id in agreed or _OPERATORS_MARK in entry.request_id):
             stay |= {entry.request_id} | ({after.request_id} if after is not None else set())
     gone = {entry.request_id for entry in entries} - stay

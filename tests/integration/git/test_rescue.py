@@ -256,6 +256,10 @@ def test_symbolic_head_is_kept_even_when_a_tag_has_the_branch_s_name(repository:
     assert rescue.commit == repository.ref("refs/heads/main")
 
 
+def test_where_nothing_was_ever_kept_there_is_nothing_to_let_go(repository: Adopted) -> None:
+    assert prune_rescues(repository.open(), keep_days=30, keep_count=10) == ()
+
+
 def test_old_rescues_are_let_go_by_age_and_by_number(repository: Adopted) -> None:
     git = repository.open()
     for number in range(4):
