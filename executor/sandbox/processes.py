@@ -26,14 +26,18 @@ def program_of(pid: int) -> str:
 
 
 def owner_of(pid: int) -> int | None:
-    """Return the user id that a process acts as; None when it is gone or in a container (another PID namespace)."""
+    """Return the user id that a process acts as; None when it ended, or is in a container (another PID namespace).
+
+    One that nobody has waited for yet is still listed, and one that is ending for a moment: neither has any memory,
+    so neither can do anything any more, and the kernel lets only root see what they have open.
+    """
     try:
         lines = Path(f"/proc/{pid}/status").read_text(errors="replace").splitlines()
     except OSError:
         return None
     said = {name: values.split() for name, _, values in (line.partition(":") for line in lines)}
     uids, numbers = said.get("Uid", []), said.get("NSpid", [])
-    return int(uids[1]) if len(uids) > 1 and len(numbers) <= 1 else None
+    return int(uids[1]) if len(uids) > 1 and len(numbers) <= 1 and "VmSize" in said else None
 
 
 def writes_to(pid: int, descriptor: str) -> bool:

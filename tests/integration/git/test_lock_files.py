@@ -95,6 +95,19 @@ def test_a_process_in_a_container_is_no_process_of_this_host() -> None:
     assert owners == (os.geteuid(), None, os.geteuid())
 
 
+def test_c02_a_git_that_has_ended_holds_no_lock_though_nobody_has_waited_for_it(repo: Adopted) -> None:
+    """Its open files are shown to root alone, so an ordinary account took it for the holder of every lock."""
+    (repo.paths.local / "index.lock").touch()
+    with subprocess.Popen(["git", "--version"], stdout=subprocess.DEVNULL) as ended:
+        os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+        owner = owner_of(ended.pid)
+        found = find_lock(repo.open(), now=time.time() + 2 * STALE_LOCK_SECONDS)
+
+    assert owner is None
+    assert found is not None
+    assert found.stale
+
+
 def test_without_a_lock_there_is_nothing_to_say(repo: Adopted) -> None:
     assert clear_stale_lock(repo.open()) == ""
 
