@@ -35,6 +35,16 @@ def test_a_gateway_with_a_chat_loads_nothing_that_it_has_no_use_for() -> None:
     assert done.stdout == "[] True\n"
 
 
+def test_no_request_looks_on_the_disk_for_a_package_that_is_not_there() -> None:
+    program = (
+        "import sys; from gateway.telegram import libraries; libraries.load(); import httpcore._synchronization;"
+        "looked = type('Looked', (list,), {'find_spec': lambda self, name, *_: self.append(name)})();"
+        "sys.meta_path.insert(0, looked); print(httpcore._synchronization.current_async_library(), [*looked])"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "asyncio []\n"
+
+
 def test_what_is_left_out_is_missing_for_as_long_as_the_libraries_are_loaded() -> None:
     with libraries.without(frozenset({RARE})), pytest.raises(ModuleNotFoundError):
         importlib.import_module(RARE)
