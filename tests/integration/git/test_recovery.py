@@ -335,7 +335,7 @@ def test_a_lock_that_a_live_process_holds_is_never_removed(repository: Adopted) 
     stale_lock(repository)
     lock = repository.paths.local / "index.lock"
 
-    with lock.open(), pytest.raises(Refused) as refused:
+    with lock.open("a"), pytest.raises(Refused) as refused:
         holder = os.fork()
         if holder == 0:
             time.sleep(30)
