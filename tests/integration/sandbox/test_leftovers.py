@@ -39,12 +39,15 @@ def repository(tmp_path: Path) -> Adopted:
     return adopted
 
 
-def gits_in(root: Path) -> list[int]:
+def hanging_gits(root: Path) -> list[int]:
+    """The `git status` below `root`; what the gateway asks git before it is answered at once, and no sign of it."""
     sign = f"GIT_DIR={root}/".encode()
     found = []
     for name in os.listdir("/proc"):
         try:
-            if name.isdigit() and sign in Path(f"/proc/{name}/environ").read_bytes():
+            process = Path("/proc") / name
+            words = (process / "cmdline").read_bytes().split(b"\0") if name.isdigit() else []
+            if b"status" in words and sign in (process / "environ").read_bytes():
                 found.append(int(name))
         except OSError:
             continue
@@ -54,14 +57,14 @@ def gits_in(root: Path) -> list[int]:
 def test_a_git_of_a_killed_gateway_is_ended(repository: Adopted) -> None:
     root = repository.paths.root
     with subprocess.Popen([sys.executable, "-c", GATEWAY, repository.tree, root]) as gateway:
-        assert until(lambda: bool(gits_in(root)), 60)
+        assert until(lambda: bool(hanging_gits(root)), 60)
         gateway.send_signal(signal.SIGKILL)
-    assert gits_in(root)
+    assert hanging_gits(root)
 
     ended = end_leftovers(root)
 
     assert ended == ("git",)
-    assert until(lambda: not gits_in(root), 60)
+    assert until(lambda: not hanging_gits(root), 60)
 
 
 def test_a_program_of_a_gateway_that_was_killed_right_after_starting_it_is_ended(repository: Adopted) -> None:
