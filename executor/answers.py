@@ -117,12 +117,15 @@ class Answers:
             del self._said[next(iter(self._said))]
 
     def catch_up(self) -> None:
-        """Write the results of what other processes decided, where word of it got lost on its way to this one."""
+        """Find what other processes recorded, should word of it have got lost: write its results, and tell of it."""
         told: dict[str, int] = {}
+        known = max(self._caught_up, self._store.added)
         with self._store.reading() as view:
             while events := events_since(view, self._caught_up, _EVENTS):
                 told |= {event.request_id: event.seq for event in events if event.kind.startswith("request.")}
                 self._caught_up = events[-1].seq
+        if self._caught_up > known:
+            self._store.told()
         for request_id, seq in told.items():
             if self._said.get(request_id, 0) < seq:
                 self.publish(request_id)

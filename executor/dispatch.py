@@ -95,7 +95,6 @@ class Dispatcher:
             self._troubles.pop("taking flags", None)
             if names is None:
                 self._answers.pay()
-                self._answers.catch_up()
             return taken
 
     def more_waiting(self) -> bool:

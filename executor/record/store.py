@@ -62,7 +62,8 @@ class Store:
         self.host = host
         self.key = key
         self.redactor = redactor
-        self.told: Callable[[], None] = lambda: None  # called, in its thread, after a transaction that added events
+        self.told: Callable[[], None] = lambda: None  # called, in any thread, when the log has grown
+        self.added = 0  # number of the last event that this process added
         self.anchor_problem: str | None = None  # why the anchor is not being written, to be said in the status
         self._clock = clock
         self._writing = threading.Lock()
@@ -124,6 +125,7 @@ class Store:
                 except (OSError, BadAnchor) as error:
                     self.anchor_problem = str(error)  # what was committed stays committed
             if chain.head:
+                self.added = chain.head.seq
                 self.told()
 
     @contextmanager

@@ -31,7 +31,7 @@ from gateway.telegram.place_in_chat import PlaceInChat
 from gateway.telegram.send import Delivery
 
 LOOK_SECONDS = 60.0  # between two looks without news, while anything waits for an answer or for another try
-QUIET_SECONDS = 600.0  # the same while nothing does: the upkeep looks how long the log is, and tells of what is new
+QUIET_SECONDS = 600.0  # the same while nothing does: what other processes write is news, found once a minute
 ONCE_MORE_SECONDS = 1.0  # after news
 GATHER_SECONDS = 0.1  # after the first news, for what comes with it
 SETTLE_SECONDS = 1.5  # after a decision: what is done by then is one edit, and edits count where messages are counted

@@ -25,7 +25,8 @@ from gateway.telegram.stuck import newly_stuck
 from gateway.telegram.unreachable import Reach, Waiting, hopeless
 
 ROUND_SECONDS = 15.0
-QUIET_SECONDS = 60.0  # between two looks at a record in which nobody here has written: others may have
+LOOK_SECONDS = 60.0  # between two looks at the record without news, while anything waits for operators
+QUIET_SECONDS = 600.0  # the same while nothing does: what other processes write is news, found once a minute
 REMIND_SHARE = 0.2  # of the time there was to answer
 REMIND_MOST = 600.0  # s before the end, at the most
 _DAY = "day"  # on which the end of the log was posted last
@@ -41,11 +42,12 @@ class Upkeep:
         self._number = 0
         self._end = -1  # number of the last event at the last look
         self._news = True
+        self._waits = False  # something did at the last look
         self._look_at = 0.0  # monotonic; when the record is looked at also without news
         self._day = ""
 
     def nudge(self) -> None:
-        """Say that something was written into the record."""
+        """Say that something was written into the record, here or by another process."""
         self._news = True
 
     async def run(self) -> None:
@@ -60,27 +62,26 @@ class Upkeep:
 
     async def round(self) -> None:
         """Do all that is due now. The record is left alone for a while where nothing was written into it."""
-        now = self._clock.monotonic()
+        now, today = self._clock.monotonic(), timestamp(datetime.now(UTC))[:10]
         for alert in self._alerts.observe(self._desk.troubles(), now):
             self._tell(alert)
-        if not self._news and now < self._look_at:
-            return
-        self._news, self._look_at = False, now + QUIET_SECONDS
-        await self._look()
+        if self._news or now >= self._look_at or today != self._day:
+            self._news = False
+            await self._look(today)
+            self._look_at = now + (LOOK_SECONDS if self._waits else QUIET_SECONDS)
 
-    async def _look(self) -> None:
-        end, anyone_waits = await self._desk.call(glance, self._desk)
-        if anyone_waits:
+    async def _look(self, today: str) -> None:
+        end, self._waits = await self._desk.call(glance, self._desk)
+        if self._waits:
             await self._desk.call(end_hopeless, self._desk, self._reach())
             await self._remind()
         if end != self._end:
             self._end = end
-            self._notifier.nudge()  # another process may have written it
+            self._notifier.nudge()
             for repo, findings in await self._desk.call(newly_stuck, self._desk, self._looked_at):
                 self._number += 1
                 key = f"_stuck:{self._number}:{timestamp(datetime.now(UTC))}"
                 self._say(Notice(key, notices.recover_offer(self._desk.place, repo, findings)))
-        today = timestamp(datetime.now(UTC))[:10]
         if today != self._day:
             self._day = today
             if anchor := await self._desk.call(daily, self._desk, today):
