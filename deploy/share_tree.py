@@ -22,9 +22,11 @@ _EXECUTABLE = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
 def share(tree: str, group: str) -> bool:
     """Give `tree` and all in it to `group`; return whether the file system has ACLs. Raise OSError, KeyError.
 
-    The default ACL is what new files follow, whatever the umask of those who make them.
+    The default ACL is what new files follow, whatever the umask of those who make them. `tree` itself gets it last:
+    one who finds it there may take all to be done.
     """
     number = grp.getgrnam(group).gr_gid
+    top: list[int] = []
     held: list[int] = []
     with_acls = True
     for _path, _directories, files, directory in os.fwalk(tree):
@@ -32,10 +34,11 @@ def share(tree: str, group: str) -> bool:
         os.fchmod(directory, stat.S_IMODE(os.fstat(directory).st_mode) | _DIRECTORY)
         for name in files:
             _give_file(name, directory, number)
-        held.append(os.dup(directory))
+        (held if top else top).append(os.dup(directory))
         if len(held) == _AT_ONCE:
             with_acls = _set_default(held, group) and with_acls
-    return _set_default(held, group) and with_acls
+    with_acls = _set_default(held, group) and with_acls
+    return _set_default(top, group) and with_acls
 
 
 def _give_file(name: str, directory: int, group: int) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grp
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -74,6 +75,24 @@ def test_the_group_may_read_and_write_everything_and_what_is_made_later(tmp_path
         assert directory.stat().st_mode & 0o2070 == 0o2070
         assert f"default:group:{GROUP}:rwx" in acl(directory)
     assert "default:user:daemon:r-x" in acl(tree / "deep"), "what others were given there stays"
+
+
+@pytest.mark.needs("root", "acl")
+def test_the_tree_itself_is_given_last_for_by_it_the_installer_knows_that_all_of_it_is(tmp_path: Path) -> None:
+    tree, programs = tmp_path / "tree", tmp_path / "programs"
+    for number in range(250):  # more than one setfacl is given
+        (tree / str(number)).mkdir(parents=True)
+    programs.mkdir()
+    setfacl = programs / "setfacl"
+    setfacl.write_text('#!/bin/sh\n/usr/bin/setfacl "$@"\nkill -KILL $PPID\n')
+    setfacl.chmod(0o755)
+    done = subprocess.run(
+        [sys.executable, "-I", str(SHARE_TREE), GROUP, str(tree)], env={"PATH": f"{programs}:/usr/bin:/bin"}
+    )
+    assert done.returncode == -signal.SIGKILL
+    assert "default:group" not in acl(tree)
+    shared(tree)
+    assert all(f"default:group:{GROUP}:rwx" in acl(directory) for directory in (tree, *tree.iterdir()))
 
 
 @pytest.mark.needs("root", "acl")
