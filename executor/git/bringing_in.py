@@ -6,6 +6,7 @@ be written over.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -36,6 +37,11 @@ _MERGES = frozenset(
     {"merge", "rebase", "cherry-pick", "revert", "stash apply", "stash pop", "stash branch"}
 )  # fmt: skip
 _MERGES_WITH = frozenset({("checkout", "-m"), ("checkout", "--merge"), ("switch", "-m"), ("switch", "--merge")})
+# To these A...B is the commit from which both went on (git-checkout(1), git-rebase(1)), to others a range.
+_TAKES_A_BASE = frozenset({"checkout", "switch", "restore", "rebase"})
+_PICKS = frozenset({"cherry-pick", "revert"})
+# One such word, and all of them name one walk (git-cherry-pick(1)).
+_RANGE = re.compile(r"\.\.(?![^{}]*\})|^\^|\^(!|@|-\d*)$")
 _NAMES_A_TREE = frozenset({("restore", "--source"), ("restore", "-s"), ("rebase", "--onto")})
 
 
@@ -43,11 +49,12 @@ _NAMES_A_TREE = frozenset({("restore", "--source"), ("restore", "-s"), ("rebase"
 class Coming:
     """What a command brings in.
 
-    `trees` are revisions of which every file may come; those that name nothing here bring nothing. `ranges` are
-    revision ranges: every path that one of their commits touches may come. `files` are paths that are written to.
-    `resumes`: the rest of a merge, rebase or pick in progress, or what was there before it. `bisects`: any commit
-    that the bisection in progress may still come to, given what else is known to be bad and good. `merges`: beside
-    each path one of its name with `~` and something more may be written.
+    `trees` are revisions of which every file may come, `A...B` being the merge base of both; those that name nothing
+    here bring nothing. `ranges` are revisions for one walk, as git-log(1) takes them: every path that one of its
+    commits touches may come. `files` are paths that are written to. `resumes`: the rest of a merge, rebase or pick in
+    progress, or what was there before it. `bisects`: any commit that the bisection in progress may still come to,
+    given what else is known to be bad and good. `merges`: beside each path one of its name with `~` and something
+    more may be written.
     """
 
     trees: tuple[str, ...] = ()
@@ -72,9 +79,11 @@ def what_comes(command: Command) -> Coming:
     if _RESUMES & {name for name, _ in command.options} and command.subcommand != "restore":
         return Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True, merges=merges)
     named = [_spelled(command.subcommand, word) for word in _revisions(command)]
-    ranges = [word for word in named if ".." in word] + (_written_anew(command, named) if kind == "rebase" else [])
+    ranges = list(named) if kind in _PICKS and any(map(_RANGE.search, named)) else []
+    if kind == "rebase":
+        ranges = _written_anew(command, named)
     named += [value for name, value in command.options if value and (command.subcommand, name) in _NAMES_A_TREE]
-    trees = [word for word in named if ".." not in word]
+    trees = [word for word in named if not _RANGE.search(word) or ("..." in word and kind in _TAKES_A_BASE)]
     if command.subcommand == "revert":  # what comes back is what was there before the commit
         trees = [f"{word}^{parent}" for word in trees for parent in (1, 2)]
     return Coming(tuple(trees), tuple(ranges), merges=merges)

@@ -73,13 +73,23 @@ def _trees(git: Git, coming: Coming) -> set[str]:
             named += lines if note == "BISECT_START" else [i for line in lines for i in _OBJECT_ID.findall(line)[:1]]
     if coming.bisects:
         named += BISECT_BAD
-    found = (resolve(git, name) for name in named)
+    found = (resolve(git, name) or _base(git, name) for name in named)
     return {commit for commit in found if commit is not None}
+
+
+def _base(git: Git, name: str) -> str | None:
+    """Return the merge base that A...B names, where a side that is left out is HEAD; None for any other name."""
+    left, dots, right = name.partition("...")
+    if not dots:
+        return None
+    done = git.local(["merge-base", "--end-of-options", left or "HEAD", right or "HEAD"], check=False, exact=True)
+    return text(done.stdout).strip() or None
 
 
 def _walks(git: Git, coming: Coming) -> Iterator[list[str]]:
     """Yield revision arguments for git-log(1): any of the commits that they select may come."""
-    yield from (["--end-of-options", revisions] for revisions in coming.ranges)
+    if coming.ranges:
+        yield ["--end-of-options", *coming.ranges]
     good = [commit for name in coming.good if (commit := resolve(git, name)) is not None]
     if coming.bisects and (good or refs(git, "refs/bisect")):
         yield [*_trees(git, coming), "--not", *good, *(f"--glob={pattern}" for pattern in BISECT_GOOD)]

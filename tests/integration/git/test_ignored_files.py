@@ -61,6 +61,24 @@ def test_an_ignored_file_that_a_command_writes_over_comes_back_byte_for_byte(rep
     assert file.read_bytes() == MINE
 
 
+@pytest.mark.parametrize(
+    "line",
+    ["switch --detach one...two", "restore --source=one...two app.log", "rebase --onto one...two main~1 main"],
+)
+def test_an_ignored_file_that_only_the_merge_base_of_two_branches_has_comes_back(repo: Adopted, line: str) -> None:
+    for name in ("one", "two"):
+        repo.plain("checkout", "-q", "-b", name, "other")
+        repo.commit(f"{name}.txt", f"{name}\n")
+    repo.plain("checkout", "-q", "main")
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, line).state is State.SUCCEEDED
+    assert file.read_bytes() == b"theirs\n"
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
 @pytest.mark.parametrize("line", ["stash -a", "stash push --all", "clean -fdx", "clean -fX"])
 def test_ignored_files_that_a_command_takes_away_on_purpose_come_back(repo: Adopted, line: str) -> None:
     file = repo.write("app.log", MINE)
@@ -129,6 +147,23 @@ def test_an_ignored_file_that_a_rebase_has_only_on_its_way_comes_back(repo: Adop
     file = repo.write("app.log", MINE)
 
     assert run(repo, line).state is State.SUCCEEDED
+    undo(repo.open(), "r1")
+
+    assert file.read_bytes() == MINE
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["cherry-pick topic~1^!", "cherry-pick topic~1^-", "cherry-pick topic ^main",
+     "revert --no-edit topic^!"],
+)  # fmt: skip
+def test_an_ignored_file_that_one_of_several_picked_commits_brings_comes_back(repo: Adopted, line: str) -> None:
+    diverged(repo)
+    repo.plain("checkout", "-q", "main")
+    file = repo.write("app.log", MINE)
+
+    assert run(repo, line).state is State.SUCCEEDED
+    assert not file.exists() or file.read_bytes() != MINE
     undo(repo.open(), "r1")
 
     assert file.read_bytes() == MINE

@@ -16,6 +16,13 @@ from executor.git.lexer import split
         ("checkout -m other", Coming(trees=("other",), merges=True)),
         ("checkout -", Coming(trees=("@{-1}",))),
         ("checkout -b new", Coming(trees=("HEAD",))),
+        ("switch --detach main...other", Coming(trees=("main...other",))),
+        ("restore -s main...other a.txt", Coming(trees=("HEAD", "main...other"))),
+        (
+            "rebase --onto main...other topic",
+            Coming(trees=("topic", "main...other"), ranges=("topic..HEAD",), merges=True),
+        ),
+        ("cherry-pick main...other", Coming(ranges=("main...other",), merges=True)),
         ("checkout other -- a.txt", Coming(trees=("other",))),
         ("restore --source=other a.txt", Coming(trees=("HEAD", "other"))),
         (
@@ -27,6 +34,9 @@ from executor.git.lexer import split
         ("merge", Coming(trees=("@{upstream}",), merges=True)),
         ("merge --abort", Coming(trees=("ORIG_HEAD", "HEAD"), resumes=True, merges=True)),
         ("cherry-pick main..other", Coming(ranges=("main..other",), merges=True)),
+        ("cherry-pick main..other one", Coming(trees=("one",), ranges=("main..other", "one"), merges=True)),
+        ("cherry-pick other ^main", Coming(trees=("other",), ranges=("other", "^main"), merges=True)),
+        ("revert one^!", Coming(ranges=("one^!",), merges=True)),
         ("cherry-pick one two", Coming(trees=("one", "two"), merges=True)),
         ("revert one", Coming(trees=("one^1", "one^2"), merges=True)),
         ("stash pop", Coming(trees=("refs/stash",), merges=True)),
