@@ -106,6 +106,12 @@ _KNOWN: tuple[tuple[re.Pattern[str], str, str, str], ...] = tuple(
             "Raise git_set_config.flag with: Name | email",
         ),
         (
+            r"[Nn]o (rebase|cherry-pick|revert|merge).* in progress|There is no merge (to abort|in progress)",
+            "not_in_progress",
+            "There is nothing to go on with or to abort.",
+            "Go on; git_status shows how things are.",
+        ),
+        (
             r"You have not concluded your (merge|cherry-pick)|(rebase|cherry-pick|revert|merge).* in progress"
             r"|MERGE_HEAD exists|already a rebase-(merge|apply) directory",
             "operation_in_progress",

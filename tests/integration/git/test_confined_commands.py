@@ -124,6 +124,12 @@ def test_without_a_bisection_in_progress_its_commands_say_so(repo: Adopted) -> N
     assert code(repo, "bisect log") == "not_bisecting"
 
 
+@pytest.mark.parametrize("command", ["merge", "rebase", "cherry-pick", "revert"])
+@pytest.mark.parametrize("option", ["--abort", "--continue"])
+def test_what_is_not_in_progress_is_not_called_unfinished(repo: Adopted, command: str, option: str) -> None:
+    assert code(repo, f"{command} {option}") == "not_in_progress"
+
+
 def test_a_bisection_is_refused_where_it_could_check_out_an_embedded_repository(repo: Adopted) -> None:
     first = repo.plain("rev-parse", "HEAD")
     repo.plain("update-index", "--add", "--cacheinfo", f"160000,{first},nested")
