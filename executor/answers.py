@@ -138,6 +138,12 @@ class Answers:
         for row in reversed(rows):
             self.publish(row.id)
 
+    def close(self) -> None:
+        """Let go of commands.log; what is still published makes it anew."""
+        with self._logging:
+            self._log.close()
+            self._logged = 0
+
     def log(self) -> None:
         """Bring commands.log up to the present end of the audit log."""
         with self._logging:

@@ -244,8 +244,10 @@ class Dispatcher:
             return Refuse.of(refused)
 
     def close(self) -> None:
-        """Let go of the database and the confined threads."""
+        """Let go of the database, the shared directory and the confined threads."""
         self.store.close()
+        self._answers.close()
+        self._shared.close()
         self.confinement.close()
 
     def _start_report(self) -> dict[str, object]:

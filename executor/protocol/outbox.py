@@ -46,6 +46,11 @@ class Outbox:
         except OSError as error:
             raise unavailable(f"writing {name}", error) from error
 
+    def close(self) -> None:
+        """Let go of `results/`, which is opened again when it is asked for."""
+        with self._lock:
+            self._held = None
+
     def prune_results(self, keep: int) -> int:
         """Remove the oldest results of single requests beyond `keep`; return how many. Raise `Unavailable`."""
         try:

@@ -62,6 +62,12 @@ class SharedDir:
                 raise unavailable("opening the shared directory", error) from error
             return self._held
 
+    def close(self) -> None:
+        """Let go of the directory, which is opened again when it is asked for."""
+        with self._lock:
+            self._held = None
+        self._outbox.close()
+
     def scan(self, ignore: Container[str] = frozenset()) -> list[Sighting]:
         """Return the flags that lie there, in sweep order, at most `SCAN_LIMIT`. Raise `Unavailable`.
 
