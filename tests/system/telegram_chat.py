@@ -64,6 +64,16 @@ class OpsChat:
             raise
         return found[-1]
 
+    def asks(self, *parts: str) -> Shown:
+        """Wait for a question that holds these parts, and until a reply to it is one; people are never so quick."""
+        question = self.shows(*parts)
+        until(lambda: self._is_awaited(question.message_id), "the question in the record")
+        return question
+
+    def _is_awaited(self, message_id: int) -> bool:
+        with closing(sqlite3.connect(self._record)) as record:
+            return record.execute("SELECT 1 FROM buttons WHERE message_id = ?", [message_id]).fetchone() is not None
+
     def card(self, request_id: str, *parts: str) -> Shown:
         """Wait until the card of a request holds all these parts, and return it."""
         return self.shows(f"Request {request_id}", *parts)

@@ -59,7 +59,7 @@ def test_a_reason_in_ones_own_words_is_the_reply_to_a_question_and_only_ones_own
         chat.tap(chat.ann, card, DENY)
         until(chat.has_button(card, "In my words…"), "the reasons to choose from")
         chat.tap(chat.ann, card, "In my words…")
-        question = chat.shows("@ann: reply to this message with the reason")
+        question = chat.asks("@ann: reply to this message with the reason")
         assert any("force_reply" in str(call.values) for call in chat.api.called("sendMessage"))
         chat.bob.says(chat.group, "because I say so", reply_to=question.message_id)
         chat.shows("That question was for somebody else")
