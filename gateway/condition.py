@@ -13,7 +13,6 @@ from executor.record.store import Store
 from executor.spans import age
 from gateway import settings as configuration
 from gateway import tick
-from gateway.schedule.heartbeat import PERIODS, STALE_PERIODS
 from gateway.settings_model import Settings
 
 
@@ -52,8 +51,8 @@ def gather(
 def _troubles(found: Mapping[str, Any], anchor: str | None, now: datetime) -> Iterator[str]:
     if not found["served_by"] or found["served_by"].startswith("tick"):
         yield from _tick_troubles(ticked_at(found), now, going=bool(found["served_by"]))
-    elif (sweep := swept_at(found)) is None or (now - sweep).total_seconds() > STALE_PERIODS * PERIODS["sweep"]:
-        yield f"the last sweep was {age(sweep, now)}: see the gateway's log"
+    elif not tick.is_fresh(swept_at(found), now):
+        yield f"the last sweep was {age(swept_at(found), now)}: see the gateway's log"
     if anchor:
         yield f"audit log: {anchor} (ops-gateway audit verify)"
     for what, why in found["health"].get("degraded", {}).items():

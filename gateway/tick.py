@@ -75,7 +75,7 @@ def last_tick(state: Path) -> datetime | None:
 
 
 def is_fresh(last: datetime | None, now: datetime) -> bool:
-    """Given when the last tick ended, return whether that is so short ago that cron can be taken to go on."""
+    """Given when a tick or a sweep last ended, say whether that is so short ago that flags are still looked for."""
     return last is not None and (now - last).total_seconds() <= STALE_PERIODS * PERIODS["sweep"]
 
 
